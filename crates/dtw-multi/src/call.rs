@@ -4,14 +4,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dtw_core::{
-    CheckedBatches, CheckedBlocks, Compute, Gradients, Match, Observer, Pairing, Path, Plan, Problem, Ranked,
-    Result, Scalar, SearchOptions, SeriesBatch, Shape,
+    CheckedBatches, CheckedBlocks, Compute, Error, Gradients, Match, Observer, Pairing, Path, Plan, Problem,
+    Ranked, Result, Scalar, SearchOptions, SeriesBatch, Shape,
 };
 
 use crate::crew::{self, Worker as _};
 use crate::hand::{Hand, shared_limit};
 use crate::triangle::Square;
-use crate::work::{PairPart, Pairs, Part, Rows, Slopes};
+use crate::work::{PairPart, Part, Rows, Slopes};
 
 /// Rows of a matrix that each device should have, or its columns are divided.
 const ROWS: usize = 8;
@@ -43,8 +43,8 @@ impl<T: Scalar> Call<T> {
     fn is_worth_it(&self, pairing: Pairing, pairs: &CheckedBatches<'_, T>) -> bool {
         let count = match pairing {
             Pairing::Zipped => pairs.x.len() as u64,
-            Pairing::Cross => pairs.x.len() as u64 * pairs.y.len() as u64,
-            Pairing::SelfSymmetric => (pairs.x.len() as u64).pow(2) / 2,
+            Pairing::Cross => (pairs.x.len() as u64).saturating_mul(pairs.y.len() as u64),
+            Pairing::SelfSymmetric => (pairs.x.len() as u64).saturating_pow(2) / 2,
         };
         let cells = (pairs.x.max_length() as u64).saturating_mul(pairs.y.max_length() as u64);
         count > 1 && self.hands.len() > 1 && count.saturating_mul(cells) >= self.least_cells
@@ -52,63 +52,47 @@ impl<T: Scalar> Call<T> {
 
     /// Distances, or those up to a cutoff.
     fn compute(&mut self, pairs: CheckedBatches<'_, T>, cutoff: Option<f64>, out: &mut [T]) -> Result<()> {
-        let pairing = self.problem.pairing();
-        if !self.is_worth_it(pairing, &pairs) {
-            let problem = &self.problem;
-            return crew::alone(&mut self.hands, |hand| {
-                one(hand.plan_whole(problem, false)?, pairs.x, pairs.y, cutoff, out)
-            });
-        }
-        if self.problem.passes().count() > 1 {
-            self.cells.store(self.problem.cells(&pairs.x, &pairs.y)?, Ordering::Relaxed);
-        }
-        let done = match pairing {
-            Pairing::Zipped => self.pairs(pairs, cutoff, out),
-            Pairing::SelfSymmetric => self.triangle(pairs.x, cutoff, out),
-            Pairing::Cross if pairs.x.len() >= (ROWS * self.hands.len()).min(pairs.y.len()) => {
-                self.rows(pairs, cutoff, out)
+        if self.is_worth_it(self.problem.pairing(), &pairs) {
+            if self.problem.passes().count() > 1 {
+                self.cells.store(self.problem.cells(&pairs.x, &pairs.y)?, Ordering::Relaxed);
             }
-            Pairing::Cross => self.columns(pairs, cutoff, out),
-        };
-        self.cells.store(u64::MAX, Ordering::Relaxed);
-        done
+            let done = self.divided(pairs, cutoff, out);
+            self.cells.store(u64::MAX, Ordering::Relaxed);
+            if let Some(done) = settled(done) {
+                return done;
+            }
+        }
+        let problem = &self.problem;
+        crew::alone(&mut self.hands, |hand| {
+            one(hand.plan_whole(problem, false)?, pairs.x, pairs.y, cutoff, out)
+        })
     }
 
-    fn pairs(&mut self, pairs: CheckedBatches<'_, T>, cutoff: Option<f64>, out: &mut [T]) -> Result<()> {
-        let (problem, kind) = (&self.problem, self.even());
-        let work = Pairs { x: pairs.x, y: pairs.y, out };
-        crew::run(&mut self.hands, kind, work, |hand, piece| {
-            one(
-                hand.plan(&part(problem, Pairing::Zipped, &piece.x, &piece.y)?)?,
-                piece.x,
-                piece.y,
-                cutoff,
-                piece.out,
-            )
-        })
-        .map(drop)
+    fn divided(&mut self, pairs: CheckedBatches<'_, T>, cutoff: Option<f64>, out: &mut [T]) -> Result<()> {
+        match self.problem.pairing() {
+            Pairing::SelfSymmetric => self.triangle(pairs.x, cutoff, out),
+            Pairing::Cross if pairs.x.len() < (ROWS * self.hands.len()).min(pairs.y.len()) => {
+                self.columns(pairs, cutoff, out)
+            }
+            Pairing::Cross | Pairing::Zipped => self.rows(pairs, cutoff, out),
+        }
     }
 
     fn rows(&mut self, pairs: CheckedBatches<'_, T>, cutoff: Option<f64>, out: &mut [T]) -> Result<()> {
-        let (problem, kind) = (&self.problem, self.even());
-        let work = Rows { x: pairs.x, y: pairs.y, out };
-        crew::run(&mut self.hands, kind, work, |hand, piece| {
-            one(
-                hand.plan(&part(problem, Pairing::Cross, &piece.x, &piece.y)?)?,
-                piece.x,
-                piece.y,
-                cutoff,
-                piece.out,
-            )
+        let (problem, even) = (&self.problem, self.even());
+        let work = Rows { pairing: problem.pairing(), x: pairs.x, y: pairs.y, out };
+        crew::run(&mut self.hands, even, work, |hand, piece| {
+            let problem = part(problem, piece.pairing, &piece.x, &piece.y)?;
+            one(hand.plan(&problem)?, piece.x, piece.y, cutoff, piece.out)
         })
         .map(drop)
     }
 
     fn columns(&mut self, pairs: CheckedBatches<'_, T>, cutoff: Option<f64>, out: &mut [T]) -> Result<()> {
-        let (problem, kind) = (&self.problem, self.even());
+        let (problem, even) = (&self.problem, self.even());
         let (x, width) = (pairs.x, pairs.y.len());
         let out = Mutex::new(out);
-        crew::run(&mut self.hands, kind, Part::all(pairs.y), |hand, piece| {
+        crew::run(&mut self.hands, even, Part::all(pairs.y), |hand, piece| {
             let columns = piece.start..piece.start + piece.series.len();
             let mut values = room::<T>(x.len() * columns.len())?;
             let problem = part(problem, Pairing::Cross, &x, &piece.series)?;
@@ -126,8 +110,8 @@ impl<T: Scalar> Call<T> {
         // A device keeps plans of two shapes.
         let problem =
             &self.problem.clone().with_memory_limit(shared_limit(self.problem.memory_limit_bytes()));
-        let (square, kind) = (Square::new(x.len(), out), self.even());
-        crew::run(&mut self.hands, kind, square.run(), |hand, piece| {
+        let (square, even) = (Square::new(x.len(), out), self.even());
+        crew::run(&mut self.hands, even, square.run(), |hand, piece| {
             let rows = square.series(piece.row..piece.row + 1);
             let own = x.slice(rows.clone());
             let mut tiles = piece.columns.clone();
@@ -150,6 +134,15 @@ impl<T: Scalar> Call<T> {
             Ok(())
         })
         .map(drop)
+    }
+}
+
+/// The outcome of a divided call; none if a share of the memory limit was too little, so that one device, which may use
+/// all of it, has to try.
+fn settled<R>(outcome: Result<R>) -> Option<Result<R>> {
+    match outcome {
+        Err(Error::OutOfMemory { .. }) => None,
+        other => Some(other),
     }
 }
 
@@ -226,16 +219,19 @@ impl<T: Scalar> Compute<T> for Call<T> {
     }
 
     fn gradients(&mut self, pairs: CheckedBatches<'_, T>, out: Gradients<'_, T>) -> Result<()> {
-        let (problem, kind) = (&self.problem, self.even());
-        let mut work = Slopes { x: pairs.x, y: pairs.y, out };
-        if !self.is_worth_it(Pairing::Zipped, &pairs) {
-            return crew::alone(&mut self.hands, |hand| slopes(hand.plan_whole(problem, false)?, &mut work));
+        let (is_worth_it, even) = (self.is_worth_it(Pairing::Zipped, &pairs), self.even());
+        let problem = &self.problem;
+        let mut all = Slopes { x: pairs.x, y: pairs.y, out };
+        if is_worth_it {
+            let done = crew::run(&mut self.hands, even, all.again(), |hand, piece| {
+                let problem = part(problem, problem.pairing(), &piece.x, &piece.y)?;
+                slopes(hand.plan(&problem)?, piece)
+            });
+            if let Some(done) = settled(done.map(drop)) {
+                return done;
+            }
         }
-        crew::run(&mut self.hands, kind, work, |hand, piece| {
-            let problem = part(problem, problem.pairing(), &piece.x, &piece.y)?;
-            slopes(hand.plan(&problem)?, piece)
-        })
-        .map(drop)
+        crew::alone(&mut self.hands, |hand| slopes(hand.plan_whole(problem, false)?, &mut all))
     }
 
     fn alignment(&mut self, pair: CheckedBatches<'_, T>) -> Result<Vec<T>> {
@@ -246,35 +242,37 @@ impl<T: Scalar> Compute<T> for Call<T> {
     }
 
     fn paths(&mut self, pairs: CheckedBatches<'_, T>) -> Result<Vec<Path<T>>> {
-        let (problem, kind) = (&self.problem, self.even());
-        if !self.is_worth_it(Pairing::Zipped, &pairs) {
-            return crew::alone(&mut self.hands, |hand| {
-                hand.plan_whole(problem, false)?.paths(pairs.x, pairs.y)
+        let (is_worth_it, even) = (self.is_worth_it(Pairing::Zipped, &pairs), self.even());
+        let problem = &self.problem;
+        if is_worth_it {
+            let found = crew::run(&mut self.hands, even, PairPart::all(pairs), |hand, piece| {
+                let (x, y) = (piece.x.series, piece.y.series);
+                let problem = part(problem, problem.pairing(), &x, &y)?;
+                Ok((piece.x.start, hand.plan(&problem)?.paths(x, y)?))
             });
+            if let Some(found) = settled(found.map(in_order)) {
+                return found;
+            }
         }
-        let found = crew::run(&mut self.hands, kind, PairPart::all(pairs), |hand, piece| {
-            let (x, y) = (piece.x.series, piece.y.series);
-            let problem = part(problem, problem.pairing(), &x, &y)?;
-            Ok((piece.x.start, hand.plan(&problem)?.paths(x, y)?))
-        });
-        found.map(in_order)
+        crew::alone(&mut self.hands, |hand| hand.plan_whole(problem, false)?.paths(pairs.x, pairs.y))
     }
 
     fn nearest(&mut self, pairs: CheckedBatches<'_, T>, k: usize) -> Result<Option<Ranked<T>>> {
-        let (problem, kind, x) = (&self.problem, self.even(), pairs.x);
-        if pairs.y.len() == 1 || !self.is_worth_it(Pairing::Cross, &pairs) {
-            return crew::alone(&mut self.hands, |hand| {
-                hand.plan_whole(problem, false)?.nearest(x, pairs.y, k)
+        let is_worth_it = pairs.y.len() > 1 && self.is_worth_it(Pairing::Cross, &pairs);
+        let (problem, even, x) = (&self.problem, self.even(), pairs.x);
+        if is_worth_it {
+            let found = crew::run(&mut self.hands, even, Part::all(pairs.y), |hand, piece| {
+                let problem = part(problem, Pairing::Cross, &x, &piece.series)?;
+                let ranked = hand.plan(&problem)?.nearest(x, piece.series, k)?;
+                Ok(ranked.map(|ranked| (piece.start, ranked)))
             });
+            // If one says that all distances have to be computed, they are.
+            let pruned = found.map(|found| found.into_iter().collect::<Option<Vec<_>>>().map(in_order));
+            if let Some(found) = settled(pruned) {
+                return found;
+            }
         }
-        let found = crew::run(&mut self.hands, kind, Part::all(pairs.y), |hand, piece| {
-            let problem = part(problem, Pairing::Cross, &x, &piece.series)?;
-            Ok((piece.start, hand.plan(&problem)?.nearest(x, piece.series, k)?))
-        })?;
-        // If one says that all distances have to be computed, they are.
-        let pruned: Option<Vec<_>> =
-            found.into_iter().map(|(start, ranked)| ranked.map(|ranked| (start, ranked))).collect();
-        Ok(pruned.map(in_order))
+        crew::alone(&mut self.hands, |hand| hand.plan_whole(problem, false)?.nearest(x, pairs.y, k))
     }
 
     /// Each device's own plan says so.
@@ -287,29 +285,29 @@ impl<T: Scalar> Compute<T> for Call<T> {
         searched: CheckedBatches<'_, T>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
-        // One piece each: a device searches for many queries in little more time than for a few.
-        let (problem, kind) = (&self.problem, self.equal);
+        let is_worth_it = self.is_worth_it(Pairing::Cross, &searched);
+        let problem = &self.problem;
         let CheckedBatches { x, y, .. } = searched;
-        if !self.is_worth_it(Pairing::Cross, &searched) {
-            return crew::alone(&mut self.hands, |hand| {
-                hand.searches_from(0, 0);
-                hand.plan_whole(problem, false)?.matches(x, y, options)
+        if is_worth_it {
+            // Queries are divided; of one query the references. One piece each: a device searches for many queries in
+            // little more time than for a few.
+            let is_of_many = x.len() > 1;
+            let work = Part::all(if is_of_many { x } else { y });
+            let found = crew::run(&mut self.hands, self.equal, work, |hand, piece| {
+                let (x, y) = if is_of_many { (piece.series, y) } else { (x, piece.series) };
+                let (query, reference) = if is_of_many { (piece.start, 0) } else { (0, piece.start) };
+                hand.searches_from(query, reference);
+                let problem = part(problem, Pairing::Cross, &x, &y)?;
+                Ok((piece.start, hand.plan(&problem)?.matches(x, y, options)?))
             });
+            if let Some(found) = settled(found.map(in_order)) {
+                return found;
+            }
         }
-        if x.len() > 1 {
-            let found = crew::run(&mut self.hands, kind, Part::all(x), |hand, piece| {
-                let problem = part(problem, Pairing::Cross, &piece.series, &y)?;
-                hand.searches_from(piece.start, 0);
-                Ok((piece.start, hand.plan(&problem)?.matches(piece.series, y, options)?))
-            });
-            return found.map(in_order);
-        }
-        let found = crew::run(&mut self.hands, kind, Part::all(y), |hand, piece| {
-            let problem = part(problem, Pairing::Cross, &x, &piece.series)?;
-            hand.searches_from(0, piece.start);
-            Ok((piece.start, hand.plan(&problem)?.matches(x, piece.series, options)?))
-        });
-        found.map(in_order)
+        crew::alone(&mut self.hands, |hand| {
+            hand.searches_from(0, 0);
+            hand.plan_whole(problem, false)?.matches(x, y, options)
+        })
     }
 
     fn matches_in_blocks(
@@ -320,8 +318,7 @@ impl<T: Scalar> Compute<T> for Call<T> {
     ) -> Result<Vec<Vec<Match<T>>>> {
         let problem = &self.problem;
         let hand = self.hands.iter_mut().find(|hand| hand.is_usable());
-        let hand =
-            hand.ok_or_else(|| dtw_core::Error::failed("several devices", "all devices have failed"))?;
+        let hand = hand.ok_or_else(|| Error::failed("several devices", "all devices have failed"))?;
         // What was read is gone: no other device could go on.
         hand.plan_whole(problem, false)?.matches_in_blocks(*queries, reference, options)
     }

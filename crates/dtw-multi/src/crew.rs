@@ -1,4 +1,4 @@
-//! Devices at work on one call, a thread each.
+//! Devices at work on one call, a thread or two each.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,9 +21,9 @@ pub trait Worker: Send {
     fn tell(&self, error: &Error);
 }
 
-/// Whether an error is of the device that gave it, and not of the call.
+/// Whether an error is of the device that gave it, and not of the call, as one of the memory limit is.
 pub fn is_own(error: &Error) -> bool {
-    matches!(error, Error::Backend { .. } | Error::OutOfMemory { .. })
+    matches!(error, Error::Backend { .. })
 }
 
 /// What a call has come to.

@@ -5,9 +5,9 @@
 //! them, computes it, and takes the next one (`queue.rs`). Devices of one kind take pieces of one size. Of several
 //! kinds, the rates that were seen decide, so a slow device takes little, and all end together.
 //!
-//! Results go to their places, so they do not depend on who computed what. Devices of one kind give the same bits every
-//! time, and those of one device where these do not depend on how a matrix is cut (`docs/numerics.md`). Devices of
-//! several kinds round differently; there the last digits of a result depend on the device that had its turn.
+//! Results go to their places, so they do not depend on who computed what. Devices of one model give the same bits
+//! every time, and those of one device where these do not depend on how a matrix is cut (`docs/numerics.md`). Devices
+//! of several models round differently; there the last digits of a result depend on the device that had its turn.
 //!
 //! A device that fails gives its piece back, the others go on, and the observer hears of it ([`Observer::lost`]).
 //!

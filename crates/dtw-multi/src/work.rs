@@ -1,6 +1,6 @@
 //! What calls are cut into.
 
-use dtw_core::{CheckedBatches, Gradients, SeriesBatch};
+use dtw_core::{CheckedBatches, Gradients, Pairing, SeriesBatch};
 
 /// Units of a call that do not depend on each other, with the places of their results.
 pub trait Work: Sized + Send {
@@ -25,8 +25,9 @@ fn front<'a, T>(values: &mut &'a mut [T], count: usize) -> &'a mut [T] {
     taken
 }
 
-/// Rows of a matrix: series of x with all of y. Without columns, which is for searches, results have no place.
+/// Rows of a matrix, which are series of x with all of y; or zipped pairs, each a row of one value.
 pub(crate) struct Rows<'a, T> {
+    pub(crate) pairing: Pairing,
     pub(crate) x: SeriesBatch<'a, T>,
     pub(crate) y: SeriesBatch<'a, T>,
     pub(crate) out: &'a mut [T],
@@ -37,23 +38,12 @@ impl<T: Copy + Send + Sync> Work for Rows<'_, T> {
         self.x.len()
     }
     fn split(&mut self, units: usize) -> Self {
-        Self { x: first(&mut self.x, units), y: self.y, out: front(&mut self.out, units * self.y.len()) }
-    }
-}
-
-/// Zipped pairs, and a distance of each.
-pub(crate) struct Pairs<'a, T> {
-    pub(crate) x: SeriesBatch<'a, T>,
-    pub(crate) y: SeriesBatch<'a, T>,
-    pub(crate) out: &'a mut [T],
-}
-
-impl<T: Copy + Send + Sync> Work for Pairs<'_, T> {
-    fn units(&self) -> usize {
-        self.x.len()
-    }
-    fn split(&mut self, units: usize) -> Self {
-        Self { x: first(&mut self.x, units), y: first(&mut self.y, units), out: front(&mut self.out, units) }
+        let (y, width) = match self.pairing {
+            Pairing::Zipped => (first(&mut self.y, units), 1),
+            Pairing::Cross | Pairing::SelfSymmetric => (self.y, self.y.len()),
+        };
+        let (x, out) = (first(&mut self.x, units), front(&mut self.out, units * width));
+        Self { pairing: self.pairing, x, y, out }
     }
 }
 
@@ -62,6 +52,15 @@ pub(crate) struct Slopes<'a, T> {
     pub(crate) x: SeriesBatch<'a, T>,
     pub(crate) y: SeriesBatch<'a, T>,
     pub(crate) out: Gradients<'a, T>,
+}
+
+impl<T: Copy> Slopes<'_, T> {
+    /// The same work, for a first attempt.
+    pub(crate) fn again(&mut self) -> Slopes<'_, T> {
+        let Gradients { upstream, distances, grad_x, grad_y } = &mut self.out;
+        let out = Gradients { upstream: *upstream, distances, grad_x, grad_y };
+        Slopes { x: self.x, y: self.y, out }
+    }
 }
 
 impl<T: Copy + Send + Sync> Work for Slopes<'_, T> {

@@ -23,48 +23,6 @@ fn devices<T: Element + dtw_cpu::Element>(count: usize) -> Vec<Member<T>> {
     (0..count).map(|d| member(&format!("cpu:{d}"), CpuBackend::with_threads(1))).collect()
 }
 
-/// A CPU by another name: two threads work with a device that is none.
-#[derive(Debug)]
-struct Pretended(CpuBackend);
-
-impl<T: Element + dtw_cpu::Element> Backend<T> for Pretended {
-    fn name(&self) -> &'static str {
-        "pretended"
-    }
-    fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
-        Backend::<T>::supports(&self.0, problem, task)
-    }
-    fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
-        Backend::<T>::plan(&self.0, problem)
-    }
-}
-
-/// A small limit is not divided among the threads of a device.
-#[test]
-fn a_device_of_two_threads_gets_the_bits_of_one_in_little_memory() {
-    let values = values();
-    let batch = SeriesBatch::equal(&values, COUNT, LENGTH, 1).unwrap();
-    let one = CpuBackend::with_threads(1);
-    let members = (0..2).map(|d| member(&format!("pretended:{d}"), Pretended(CpuBackend::with_threads(1))));
-    let several = Several::<f64>::new(members.collect()).unwrap().with_least_cells(0);
-    for pairing in [Pairing::Cross, Pairing::SelfSymmetric, Pairing::Zipped] {
-        for limit in [1 << 17, 1 << 30] {
-            let problem = Problem::of(Spec::dtw(), pairing, &batch, &batch).unwrap().with_memory_limit(limit);
-            let computed = |backend: &dyn Backend<f64>| {
-                let mut plan = backend.plan(&problem).unwrap();
-                let mut out = vec![0.0; problem.output_len()];
-                plan.distances(batch, batch, &mut out).unwrap();
-                let paths = plan.paths(batch, batch).unwrap();
-                ((out, paths), plan.scratch_bytes())
-            };
-            let (of_one, bytes_of_one) = computed(&one);
-            let (of_several, bytes) = computed(&several);
-            assert_eq!(of_one, of_several, "{pairing:?} in {limit} bytes");
-            assert!(bytes <= limit.max(bytes_of_one), "{pairing:?}: {bytes} of {limit}");
-        }
-    }
-}
-
 /// What the suite says of a backend, and a digest of all its results.
 fn judged<T: Element>(section: &str, backend: &dyn Backend<T>) -> (usize, String) {
     let digest = Digest::default();
@@ -99,11 +57,23 @@ fn the_suite_gets_the_bits_of_one_device() {
     assert!(checks > 1000, "{checks}");
 }
 
-/// A device whose calls fail from the `left`-th on.
+/// A device that is not as others are.
 #[derive(Debug)]
-struct Failing {
+struct Odd {
     inner: CpuBackend,
+    /// Two threads work with a device whose name is not that of the CPU.
+    name: &'static str,
+    /// Calls until it fails.
     left: Arc<AtomicUsize>,
+    /// A memory limit below which it refuses.
+    least_bytes: u64,
+}
+
+impl Odd {
+    fn new(name: &'static str) -> Self {
+        let left = Arc::new(AtomicUsize::new(usize::MAX));
+        Self { inner: CpuBackend::with_threads(1), name, left, least_bytes: 0 }
+    }
 }
 
 struct FailingPlan {
@@ -118,14 +88,19 @@ impl FailingPlan {
     }
 }
 
-impl Backend<f64> for Failing {
+impl Backend<f64> for Odd {
     fn name(&self) -> &'static str {
-        "cpu"
+        self.name
     }
     fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
         Backend::<f64>::supports(&self.inner, problem, task)
     }
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<f64>>> {
+        let available_bytes = problem.memory_limit_bytes();
+        if available_bytes < self.least_bytes {
+            let (what, requested_bytes) = ("a series".to_owned(), self.least_bytes);
+            return Err(Error::OutOfMemory { what, requested_bytes, available_bytes });
+        }
         let inner = Backend::<f64>::plan(&self.inner, problem)?;
         Ok(Box::new(FailingPlan { inner, left: Arc::clone(&self.left) }))
     }
@@ -180,8 +155,7 @@ impl Compute<f64> for FailingPlan {
 fn with_failing(count: usize, failing: &[(usize, usize)]) -> Several<f64> {
     let mut members = devices(count);
     for (device, calls) in failing {
-        let failing =
-            Failing { inner: CpuBackend::with_threads(1), left: Arc::new(AtomicUsize::new(*calls)) };
+        let failing = Odd { left: Arc::new(AtomicUsize::new(*calls)), ..Odd::new("cpu") };
         members[*device] = member(&format!("cpu:{device}"), failing);
     }
     Several::new(members).unwrap().with_least_cells(0)
@@ -222,6 +196,62 @@ fn results(backend: &dyn Backend<f64>, pairing: Pairing, spec: Spec) -> (Vec<u64
     let heard = ear.0.lock().unwrap();
     assert!(heard.iter().all(|(_, why)| why.contains("pulled out")), "{heard:?}");
     (bits, heard.iter().map(|(device, _)| device.clone()).collect())
+}
+
+/// A small limit is not divided among the threads of a device.
+#[test]
+fn a_device_of_two_threads_gets_the_bits_of_one_in_little_memory() {
+    let values = values();
+    let batch = SeriesBatch::equal(&values, COUNT, LENGTH, 1).unwrap();
+    let one = CpuBackend::with_threads(1);
+    let members = (0..2).map(|d| member(&format!("odd:{d}"), Odd::new("odd")));
+    let several = Several::<f64>::new(members.collect()).unwrap().with_least_cells(0);
+    for pairing in [Pairing::Cross, Pairing::SelfSymmetric, Pairing::Zipped] {
+        for limit in [1 << 17, 1 << 30] {
+            let problem = Problem::of(Spec::dtw(), pairing, &batch, &batch).unwrap().with_memory_limit(limit);
+            let computed = |backend: &dyn Backend<f64>| {
+                let mut plan = backend.plan(&problem).unwrap();
+                let mut out = vec![0.0; problem.output_len()];
+                plan.distances(batch, batch, &mut out).unwrap();
+                let paths = plan.paths(batch, batch).unwrap();
+                ((out, paths), plan.scratch_bytes())
+            };
+            let (of_one, bytes_of_one) = computed(&one);
+            let (of_several, bytes) = computed(&several);
+            assert_eq!(of_one, of_several, "{pairing:?} in {limit} bytes");
+            assert!(bytes <= limit.max(bytes_of_one), "{pairing:?}: {bytes} of {limit}");
+        }
+    }
+}
+
+/// What needs more than a thread's share of the memory limit is computed by one device with all of it.
+#[test]
+fn what_needs_the_whole_limit_gets_it() {
+    let limit = Problem::DEFAULT_MEMORY_LIMIT_BYTES;
+    let members = (0..2).map(|d| member(&format!("odd:{d}"), Odd { least_bytes: limit, ..Odd::new("odd") }));
+    let several = Several::new(members.collect()).unwrap().with_least_cells(0);
+    for pairing in [Pairing::Cross, Pairing::SelfSymmetric, Pairing::Zipped] {
+        let (expected, _) = results(&CpuBackend::with_threads(1), pairing, Spec::dtw());
+        let (found, lost) = results(&several, pairing, Spec::dtw());
+        assert_eq!(found, expected, "{pairing:?}");
+        assert!(lost.is_empty(), "{lost:?}");
+    }
+    let values = values();
+    let batch = SeriesBatch::equal(&values, COUNT, LENGTH, 1).unwrap();
+    let problem = Problem::of(Spec::soft_dtw(1.0), Pairing::Zipped, &batch, &batch).unwrap();
+    let slopes = |backend: &dyn Backend<f64>| {
+        let (mut distances, mut grad_x) = (vec![0.0; COUNT], vec![0.0; values.len()]);
+        let mut grad_y = grad_x.clone();
+        let out =
+            Gradients { upstream: None, distances: &mut distances, grad_x: &mut grad_x, grad_y: &mut grad_y };
+        backend.plan(&problem).unwrap().gradients(batch, batch, out).unwrap();
+        (distances, grad_x, grad_y)
+    };
+    assert_eq!(slopes(&several), slopes(&CpuBackend::with_threads(1)));
+    // An error tells the limit that the caller gave.
+    let tight = problem.with_memory_limit(limit - 1);
+    let error = several.plan(&tight).err().expect("a refusal").to_string();
+    assert!(error.contains(&(limit - 1).to_string()), "{error}");
 }
 
 #[test]

@@ -227,15 +227,15 @@ impl Device {
 
     /// Several devices as one, which divide every call among them: each takes as much as it is fast. What cannot be
     /// divided (one pair, one query in one reference, a reference in blocks) is computed by the first. Each may use the
-    /// memory limit of a session. Devices of one kind give the bits of one of them; of several kinds, the last digits
+    /// memory limit of a session. Devices of one model give the same bits every time; of several, the last digits
     /// of a result depend on the device that had its turn. A device that fails is left out, and the observer of the
     /// session hears of it ([`dtw_core::Observer::lost`]).
     ///
     /// # Errors
     /// [`Error::Invalid`] for none; [`Error::Unsupported`] where a process has no threads (WebAssembly).
     pub fn several(devices: impl IntoIterator<Item = Self>) -> Result<Self> {
-        let named = |device: Self| (device.name().to_owned(), device);
-        Self::several_named(devices.into_iter().map(named).collect())
+        let named = |(place, device): (usize, Self)| (format!("{} (device {place})", device.name()), device);
+        Self::several_named(devices.into_iter().enumerate().map(named).collect())
     }
 
     fn several_named(mut devices: Vec<(String, Self)>) -> Result<Self> {

@@ -1,5 +1,6 @@
 //! Matrices of a session tile by tile, on one device or several.
 
+use std::collections::VecDeque;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use dtw_core::{Error, Pairing, Problem, Result, SeriesBatch, Shape, Tile, TilePlan};
@@ -52,7 +53,7 @@ impl Session {
         let members = device.members();
         if members.len() > 1 {
             let named = members.into_iter().map(|(name, device)| (name, self.clone().on(device)));
-            return matrix.on_several(named.collect(), &Tiles { rest: wanted.collect() }, sink);
+            return matrix.on_several(named.collect(), Tiles { rest: wanted.collect() }, sink);
         }
         let mut desk = Desk { session: self, current: None };
         let mut out = Vec::new();
@@ -107,9 +108,8 @@ impl<T: Float> Drop for Desk<'_, T> {
 }
 
 /// Tiles that are left, to be computed one by one.
-#[derive(Clone)]
 struct Tiles {
-    rest: Vec<Tile>,
+    rest: VecDeque<Tile>,
 }
 
 impl Work for Tiles {
@@ -117,7 +117,7 @@ impl Work for Tiles {
         self.rest.len()
     }
     fn split(&mut self, _: usize) -> Self {
-        Self { rest: self.rest.drain(..1).collect() }
+        Self { rest: self.rest.pop_front().into_iter().collect() }
     }
 }
 
@@ -147,7 +147,7 @@ impl<T: Float> Matrix<'_, T> {
     fn on_several<E: From<Error>>(
         &self,
         sessions: Vec<(String, Session)>,
-        tiles: &Tiles,
+        tiles: Tiles,
         mut sink: impl FnMut(&Tile, &[T]) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let name = |session: &Session| session.device().map_or("", |device| device.name());
@@ -168,7 +168,6 @@ impl<T: Float> Matrix<'_, T> {
                 })
                 .collect();
             drop(done);
-            let work = tiles.clone();
             let labour = scope.spawn(move || {
                 let compute = |member: &mut Member<'_, T>, piece: &mut Tiles| {
                     let tile = &piece.rest[0];
@@ -177,7 +176,7 @@ impl<T: Float> Matrix<'_, T> {
                     // Nobody waits for it any more where the sink has failed.
                     member.done.send((tile.clone(), out)).map_err(|_| Error::Cancelled)
                 };
-                dtw_multi::run(&mut members, even, work, compute)
+                dtw_multi::run(&mut members, even, tiles, compute)
             });
             let sunk = finished.iter().try_for_each(|(tile, values)| sink(&tile, &values));
             drop(finished);
