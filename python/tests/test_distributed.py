@@ -218,3 +218,16 @@ def test_where_a_matrix_goes(here, tmp_path):
         dtwave.pairwise(X, client=here, out=zarr.zeros((3, 3)))
     empty = dtwave.pairwise(X[:0], Y, client=here, out=tmp_path / "empty.npy")
     assert empty.shape == (0, 30)
+
+
+def test_files_that_cannot_be_read_or_written_are_named(tmp_path):
+    joblib = need("joblib")
+    whole = tmp_path / "whole.npy"
+    np.save(whole, np.zeros((40, 50)))
+    for cut in (0, 5, 200, 4000):
+        damaged = tmp_path / "damaged.npy"
+        damaged.write_bytes(whole.read_bytes()[:cut])
+        with pytest.raises(ValueError, match=r"damaged\.npy is no whole \.npy file"):
+            distributed.tiles(distributed.Stored(str(damaged)))
+    with pytest.raises(FileNotFoundError, match="its folder .*absent does not exist"):
+        dtwave.pairwise(np.zeros((4, 5)), out=tmp_path / "absent" / "out.npy", client=joblib.Parallel(n_jobs=2))

@@ -86,7 +86,8 @@ impl<T: Scalar> Backend<T> for Several<T> {
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
         let mut hands: Vec<_> =
             self.members.iter().flat_map(|m| Hand::of(m, hands_of(&*m.backend, problem))).collect();
-        // What is wrong with the problem is said before any call.
+        // What is wrong with the problem is said before any call, however few of the devices it needs.
+        self.supports(problem, Task::Distances)?;
         hands[0].plan_whole(problem, false)?;
         let equal = self.is_of_one_kind().then_some(self.members.len());
         Ok(Box::new(Call::new(problem.clone(), hands, self.least_cells, equal)))

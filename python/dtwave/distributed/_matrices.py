@@ -150,7 +150,13 @@ class _Triangle:
 
 @contextmanager
 def _npy(path: str, plan: Plan) -> Iterator[Put]:
-    """A `.npy` file, which has its name when it is whole. If the block fails, nothing is left of it."""
+    """A `.npy` file, which has its name when it is whole. If the block fails, nothing is left of it.
+
+    Errors: `FileNotFoundError` without its folder.
+    """
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"cannot write {path}: its folder {folder} does not exist")
     partial = f"{path}.{uuid.uuid4().hex[:8]}.partial"
     with open(partial, "xb") as file:
         try:

@@ -36,11 +36,15 @@ class Stored:
     def array(self) -> Any:
         """The whole array, of which nothing is read yet.
 
-        Errors: `OSError` for a file that cannot be read, `ModuleNotFoundError` without zarr for what is no `.npy` file.
+        Errors: `OSError` for a file that cannot be read, `ValueError` for one whose header is not true,
+        `ModuleNotFoundError` without zarr for what is no `.npy` file.
         """
         path = os.fspath(self.path)
         if path.lower().endswith(".npy"):
-            return np.load(path, mmap_mode="r", allow_pickle=False)
+            try:
+                return np.load(path, mmap_mode="r", allow_pickle=False)
+            except (ValueError, EOFError) as error:
+                raise ValueError(f"{path} is no whole .npy file of numbers: {error}") from None
         return zarr_module("series that are no .npy file").open_array(path, mode="r")
 
     @property
