@@ -37,6 +37,7 @@ pub(crate) struct Kernel {
     pub(crate) columns: u32,
     pub(crate) rows: u32,
     pub(crate) band: bool,
+    pub(crate) least_offsets: u32,
     pub(crate) untimed: bool,
     pub(crate) no_spills: bool,
     pub(crate) shared_bytes: u32,
@@ -97,6 +98,7 @@ struct Instance {
     dtype: String,
     channels: String,
     padding_safe: bool,
+    bordered: bool,
 }
 
 /// The functors that `names` (of functors and groups) stand for, in order.
@@ -144,6 +146,7 @@ fn combinations(
                     dtype: dtype.clone(),
                     channels: channels.clone(),
                     padding_safe: functor.padding_safe || functor.untimed.is_some(),
+                    bordered: functor.bordered,
                 });
             }
         }
@@ -224,8 +227,11 @@ impl Instance {
         }
         let one = self.channels == "one";
         let is_fast = matches!(kind, SweepKind::Narrow | SweepKind::Wide | SweepKind::Diagonal);
-        if is_fast && !(one && self.padding_safe) {
-            return Err(wrong("the functor is padding-safe, and points have one channel").into());
+        let is_known = self.padding_safe || (kind != SweepKind::Diagonal && self.bordered);
+        if is_fast && !(one && is_known) {
+            return Err(
+                wrong("the functor is padding-safe (or bordered), and points have one channel").into()
+            );
         }
         if kind == SweepKind::Soft && (!one || columns % 2 == 1) {
             return Err(wrong("columns are even, and points have one channel").into());
@@ -248,10 +254,10 @@ impl Instance {
         let symbol = format!("dtw_{}_{}_{}_{channels}_{shape}{suffix}", self.key, kind.name(), self.dtype);
         let functor = self.untimed.as_ref().filter(|_| is_fast).unwrap_or(&self.functor);
         let blocks = tuning.least_blocks(columns);
-        // `PriceMemory` of four warps: twice 32 rows of prices, eight more than columns, 32 numbers of an edge, and a
-        // double for each column.
+        // `PriceMemory` of four warps: twice 32 rows of prices, eight more than columns, 32 numbers of an edge and 32
+        // beside it, and a double for each column.
         let shared_bytes = if kind == SweepKind::Priced {
-            4 * ((64 * (32 * columns + 8) + 32) * number_bytes(&self.dtype) + 32 * columns * 8)
+            4 * ((64 * (32 * columns + 8) + 64) * number_bytes(&self.dtype) + 32 * columns * 8)
         } else {
             0
         };
@@ -260,7 +266,8 @@ impl Instance {
             SweepKind::Strips => format!("{columns}, {band}, {blocks}"),
             SweepKind::Narrow => format!("{lanes}, {columns}, {rows}, {blocks}"),
             SweepKind::Wide => format!("{columns}, {rows}, {blocks}"),
-            SweepKind::Diagonal | SweepKind::Soft => format!("{lanes}, {columns}"),
+            SweepKind::Diagonal => format!("{lanes}, {columns}, {}", row.coarse),
+            SweepKind::Soft => format!("{lanes}, {columns}"),
             SweepKind::Few => format!("{count}, {lanes}, {columns}, {blocks}"),
             SweepKind::Priced => format!("{columns}, {PRICED_BLOCKS}, {shared_bytes}"),
             SweepKind::Block => format!("{columns}, {blocks}"),
@@ -272,6 +279,12 @@ impl Instance {
             columns,
             rows,
             band: band || kind == SweepKind::Diagonal,
+            least_offsets: match (kind, row.coarse) {
+                (SweepKind::Diagonal, false) => lanes * (columns - if lanes == 8 { 1 } else { 2 }),
+                (SweepKind::Diagonal, true) if lanes == 4 => 3,
+                (SweepKind::Diagonal, true) => lanes * columns / 2 + 1,
+                _ => 0,
+            },
             untimed: is_fast && self.untimed.is_some(),
             no_spills: row.no_spills,
             shared_bytes,
@@ -332,6 +345,7 @@ impl Kernel {
             columns: 0,
             rows: 1,
             band: false,
+            least_offsets: 0,
             untimed: false,
             no_spills: false,
             shared_bytes: 0,

@@ -39,6 +39,9 @@ pub(crate) struct Functor {
     /// Whether narrow, wide and diagonal sweeps do it (kPaddingSafe).
     #[serde(default)]
     pub(crate) padding_safe: bool,
+    /// Whether narrow and wide sweeps do it, though it has borders (kBorders).
+    #[serde(default)]
+    pub(crate) bordered: bool,
     /// The value of the measures' option that it is for.
     pub(crate) choice: Option<String>,
     /// Numbers that make a state.
@@ -93,6 +96,10 @@ pub(crate) struct Sweeps {
     /// Whether bands are honoured.
     #[serde(default)]
     pub(crate) band: bool,
+    /// Of diagonal sweeps: shapes hold more than half as many offsets as they have places, those of four lanes any
+    /// number from three on. Others lack one or two a lane at most.
+    #[serde(default)]
+    pub(crate) coarse: bool,
     /// Kernels that must not spill registers.
     #[serde(default)]
     pub(crate) no_spills: bool,

@@ -17,7 +17,7 @@ pub(crate) fn table(permutations: &Permutations, units: &[Unit<'_>], headers: &H
             let _ = writeln!(
                 text,
                 "Kernel {{ key: {:?}, role: Role::{}, dtype: {:?}, many: {}, channels: {}, lanes: {}, columns: {}, rows: {}, band: {}, \
-                 untimed: {}, no_spills: {}, shared_bytes: {}, symbol: {:?}, unit: {:?} }},",
+                 least_offsets: {}, untimed: {}, no_spills: {}, shared_bytes: {}, symbol: {:?}, unit: {:?} }},",
                 kernel.key,
                 kernel.role.variant(),
                 kernel.dtype,
@@ -27,6 +27,7 @@ pub(crate) fn table(permutations: &Permutations, units: &[Unit<'_>], headers: &H
                 kernel.columns,
                 kernel.rows,
                 kernel.band,
+                kernel.least_offsets,
                 kernel.untimed,
                 kernel.no_spills,
                 kernel.shared_bytes,

@@ -48,8 +48,8 @@ struct Channels<R<T>> {
     DTW_KERNEL_OF(symbol, BLOCKS, dtw::Sweep, dtw::sweep_narrow<DTW_ARGUMENTS R, G, K, ROWS>(p))
 #define DTW_WIDE(symbol, R, K, ROWS, BLOCKS) \
     DTW_KERNEL_OF(symbol, BLOCKS, dtw::Sweep, dtw::sweep_wide<DTW_ARGUMENTS R, K, ROWS>(p))
-#define DTW_DIAGONAL(symbol, R, G, K) \
-    DTW_KERNEL_OF(symbol, 1, dtw::Sweep, dtw::sweep_diagonal<DTW_ARGUMENTS R, G, K>(p))
+#define DTW_DIAGONAL(symbol, R, G, K, COARSE) \
+    DTW_KERNEL_OF(symbol, 1, dtw::Sweep, dtw::sweep_diagonal<DTW_ARGUMENTS R, G, K, COARSE>(p))
 #define DTW_SOFT(symbol, R, G, K) DTW_KERNEL_OF(symbol, 1, dtw::Sweep, dtw::sweep_soft<DTW_ARGUMENTS R, G, K>(p))
 #define DTW_PREPARE(symbol, T) DTW_KERNEL(symbol, dtw::Prepare, dtw::prepare<T, dtw::Packed<T>>(p))
 #define DTW_PREPARE_STRIDED(symbol, T) DTW_KERNEL(symbol, dtw::Prepare, dtw::prepare<T, dtw::Strided<T>>(p))

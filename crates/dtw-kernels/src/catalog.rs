@@ -87,9 +87,11 @@ pub struct Kernel {
     /// Sweeps: rows that a lane takes at once.
     pub rows: u32,
     /// Sweeps: whether bands are honoured; without, only [`BAND_FULL`](crate::params::BAND_FULL) may be asked for. A
-    /// diagonal sweep takes nothing but [`BAND_SAKOE`](crate::params::BAND_SAKOE), of at least
-    /// `lanes * (columns - idle())` and at most `lanes * columns` offsets.
+    /// diagonal sweep takes nothing but [`BAND_SAKOE`](crate::params::BAND_SAKOE), of at least `least_offsets` and at
+    /// most `lanes * columns` offsets.
     pub band: bool,
+    /// Diagonal sweeps: offsets of the narrowest band.
+    pub least_offsets: u32,
     /// Sweeps: whether series must have no timestamps.
     pub untimed: bool,
     /// Whether published timings hang on it: its build fails if registers spill.
@@ -129,12 +131,6 @@ impl Kernel {
     pub fn takes_tickets(&self) -> bool {
         self.has_strips()
             || matches!(self.role, Role::Trace | Role::Propose | Role::SoftForward | Role::SoftBackward)
-    }
-
-    /// Places of a lane that a diagonal sweep may leave without a cell.
-    #[must_use]
-    pub fn idle(&self) -> u32 {
-        if self.lanes == 8 { 1 } else { 2 }
     }
 
     /// Columns of one strip: the widest pair of a kernel without strips.

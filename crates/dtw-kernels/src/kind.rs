@@ -12,7 +12,7 @@ pub enum SweepKind {
     /// memory.
     Strips,
     /// One strip, one channel, no band, at full speed: rows of padding are swept like others, so no lane asks whether
-    /// it has begun.
+    /// it has begun. Measures with borders ask in the first steps.
     Narrow,
     /// The same for pairs of any width: each number that passes from strip to strip bears a mark, so its arrival is its
     /// own flag.

@@ -1,5 +1,6 @@
-// Cells at full speed: what a lane keeps of its K columns, and how it takes rows, for padding-safe recurrences
-// (recurrence.cuh) in narrow, wide and diagonal sweeps.
+// Cells at full speed: what a lane keeps of its K columns, and how it takes rows, in narrow, wide and diagonal sweeps.
+// PointCells are of padding-safe recurrences (recurrence.cuh) whose price is made of two points; other recurrences bring
+// cells of their own (recurrence/*_cells.cuh).
 //
 // Rows come in bundles of kRows, swept anti-diagonal by anti-diagonal, so that kRows chains of dependent cells are
 // under way at once:
@@ -9,6 +10,7 @@
 //   row 1      | 1  2  3  4
 #pragma once
 
+#include "../recurrence/norm.cuh"
 #include "columns.cuh"
 
 namespace dtw {
@@ -54,6 +56,22 @@ struct EdgeCell {
     }
 };
 
+// Calls visit(q, k) for the cells of kRows rows and K columns, anti-diagonal by anti-diagonal as above.
+template <int K, int kRows, class Visit>
+DTW_DEVICE void visit_cells(const Visit& visit) {
+    DTW_UNROLL
+    for (int s = 0; s < K + kRows - 1; ++s) {
+        // Rows from the bottom up: row q is in column s - q, below what row q - 1 wrote one column step before.
+        DTW_UNROLL
+        for (int q = kRows - 1; q >= 0; --q) {
+            const int k = s - q;
+            if (k >= 0 && k < K) {
+                visit(q, k);
+            }
+        }
+    }
+}
+
 // The cell of this number, for a number that the compiler does not know.
 template <int K, class T>
 DTW_DEVICE T pick(const T (&cell)[K], uint32_t k) {
@@ -71,12 +89,13 @@ DTW_DEVICE T pick(const T (&cell)[K], uint32_t k) {
 template <class R, int K>
 struct PointCells {
     using T = typename R::Number;
-    static constexpr bool kEarly = false;
+    using Cell = T;
+    static constexpr bool kEarly = false, kBorders = false;
     // Whether differences come in twos: of a row's point and those of two columns.
     static constexpr bool kTwos = kPackedFloats && std::is_same<typename R::Norm, Difference<float>>::value;
     T cell[K], point[K];
 
-    DTW_DEVICE void load(const R& r, const Points<T>& y, uint32_t first) {
+    DTW_DEVICE void load(const R& r, const Points<T>&, const Points<T>& y, uint32_t first) {
         DTW_UNROLL
         for (int k = 0; k < K; ++k) {
             point[k] = y.values[y.clamped(first + k)];
@@ -116,22 +135,14 @@ struct PointCells {
         for (int q = 0; q < kRows; ++q) {
             row[q] = left[q];
         }
-        DTW_UNROLL
-        for (int s = 0; s < K + kRows - 1; ++s) {
-            // Rows from the bottom up: row q is in column s - q, below what row q - 1 wrote one column step before.
-            DTW_UNROLL
-            for (int q = kRows - 1; q >= 0; --q) {
-                const int k = s - q;
-                if (k >= 0 && k < K) {
-                    const T up = cell[k];
-                    const T price = r.price(between(r, x[q].point, k, next[q]), T(0), none, none, T(1));
-                    const T here = r.combine(diagonal[q], up, row[q], price);
-                    diagonal[q] = up;
-                    cell[k] = row[q] = here;
-                    edges[q].take(k, here, at);
-                }
-            }
-        }
+        visit_cells<K, kRows>([&](int q, int k) {
+            const T up = cell[k];
+            const T price = r.price(between(r, x[q].point, k, next[q]), T(0), none, none, T(1));
+            const T here = r.combine(diagonal[q], up, row[q], price);
+            diagonal[q] = up;
+            cell[k] = row[q] = here;
+            edges[q].take(k, here, at);
+        });
         DTW_UNROLL
         for (int q = 0; q < kRows; ++q) {
             edge[q] = edges[q].value;

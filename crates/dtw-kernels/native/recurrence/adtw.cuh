@@ -11,7 +11,7 @@ template <class T, bool kMany>
 struct Adtw : TotalBase<T> {
     using Price = T;
     using Norm = Squared<T>;
-    static constexpr bool kPaddingSafe = true;
+    static constexpr bool kPaddingSafe = true, kPriceForbids = true;
     template <class R, int K>
     using Cells = PointCells<R, K>;
     template <class R, int K>

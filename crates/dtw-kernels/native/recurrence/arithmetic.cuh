@@ -33,6 +33,13 @@ DTW_DEVICE T min_(T a, T b) { return a < b ? a : b; }
 template <class T>
 DTW_DEVICE T max_(T a, T b) { return a > b ? a : b; }
 
+// The lesser and the larger of two, the second of which is a number; that one, if the first is NaN. One instruction on
+// floats.
+DTW_DEVICE float lesser(float a, float b) { return fmin_(a, b); }
+DTW_DEVICE float larger(float a, float b) { return fmax_(a, b); }
+DTW_DEVICE double lesser(double a, double b) { return a < b ? a : b; }
+DTW_DEVICE double larger(double a, double b) { return a > b ? a : b; }
+
 // The least of three.
 template <class T>
 DTW_DEVICE T min3(T a, T b, T c) { return min_(min_(a, b), c); }

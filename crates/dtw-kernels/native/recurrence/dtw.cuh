@@ -31,7 +31,7 @@ template <class T, class Cost, bool kMany>
 struct Dtw : TotalBase<T> {
     using Price = T;
     using Norm = typename Cost::template Norm<T, kMany>;
-    static constexpr bool kPaddingSafe = true;
+    static constexpr bool kPaddingSafe = true, kPriceForbids = true;
     template <class R, int K>
     using Cells = PointCells<R, K>;
     template <class R, int K>

@@ -2,6 +2,7 @@
 // Chen, Ozsu & Oria 2005, 10.1145/1066157.1066213.
 #pragma once
 
+#include "count_cells.cuh"
 #include "norm.cuh"
 #include "recurrence.cuh"
 
@@ -11,7 +12,12 @@ template <class T, bool kMany>
 struct Edr : TotalBase<T> {
     using Price = T;
     using Norm = Rooted<T>;
-    static constexpr bool kBorders = true;
+    static constexpr bool kBorders = true, kThreshold = true;
+    static constexpr int32_t kMismatch = 1;
+    template <class R, int K>
+    using Cells = CountCells<R, K>;
+    template <class R, int K>
+    using StripCells = CountCells<R, K>;
     Norm norm;
     T epsilon;
     bool normalized;
@@ -27,6 +33,9 @@ struct Edr : TotalBase<T> {
     }
     DTW_DEVICE uint32_t arrival(T diagonal, T up, T left, T price) const {
         return first_least(diagonal + price, up + T(1), left + T(1));
+    }
+    DTW_DEVICE T finish_count(int32_t count, uint32_t n, uint32_t m) const {
+        return finish(static_cast<T>(n + m - static_cast<uint32_t>(count)), n, m);
     }
     DTW_DEVICE T finish(T state, uint32_t n, uint32_t m) const {
         return normalized ? state / static_cast<T>(n > m ? n : m) : state;

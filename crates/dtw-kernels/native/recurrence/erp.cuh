@@ -2,6 +2,7 @@
 // costs. Chen & Ng 2004, 10.1016/B978-012088469-8.50070-X.
 #pragma once
 
+#include "erp_cells.cuh"
 #include "norm.cuh"
 #include "recurrence.cuh"
 
@@ -12,6 +13,10 @@ struct Erp : TotalBase<T> {
     using Price = Prices<T>;
     using Norm = Rooted<T>;
     static constexpr bool kGaps = true, kBorders = true;
+    template <class R, int K>
+    using Cells = GapCells<R, K>;
+    template <class R, int K>
+    using StripCells = GapCells<R, K>;
     Norm norm;
     explicit DTW_DEVICE Erp(const Sweep&) : norm{} {}
     DTW_DEVICE T border_right(uint32_t, T sum) const { return sum; }

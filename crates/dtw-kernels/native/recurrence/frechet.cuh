@@ -11,6 +11,7 @@ template <class T, bool kMany>
 struct Frechet : TotalBase<T> {
     using Price = T;
     using Norm = Rooted<T>;
+    static constexpr bool kPriceForbids = true;
     Norm norm;
     explicit DTW_DEVICE Frechet(const Sweep&) : norm{} {}
     DTW_DEVICE T price(T distance, T, const Sample<T>&, const Sample<T>&, T) const { return distance; }

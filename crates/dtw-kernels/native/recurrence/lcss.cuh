@@ -3,6 +3,7 @@
 // Kollios & Gunopulos 2002, 10.1109/ICDE.2002.994784.
 #pragma once
 
+#include "count_cells.cuh"
 #include "norm.cuh"
 #include "recurrence.cuh"
 
@@ -12,7 +13,12 @@ template <class T, bool kMany>
 struct Lcss : TotalBase<T> {
     using Price = T;
     using Norm = Rooted<T>;
-    static constexpr bool kBorders = true, kLeavesBand = true;
+    static constexpr bool kBorders = true, kLeavesBand = true, kThreshold = true;
+    static constexpr int32_t kMismatch = 0;
+    template <class R, int K>
+    using Cells = CountCells<R, K>;
+    template <class R, int K>
+    using StripCells = CountCells<R, K>;
     Norm norm;
     T epsilon;
     bool length;
@@ -27,6 +33,9 @@ struct Lcss : TotalBase<T> {
     DTW_DEVICE T combine(T diagonal, T up, T left, T price) const { return min3(diagonal + price, up, left); }
     DTW_DEVICE uint32_t arrival(T diagonal, T up, T left, T price) const {
         return first_least(diagonal + price, up, left);
+    }
+    DTW_DEVICE T finish_count(int32_t count, uint32_t n, uint32_t m) const {
+        return finish(T(0) - static_cast<T>(count), n, m);
     }
     DTW_DEVICE T finish(T state, uint32_t n, uint32_t m) const {
         const T matched = T(0) - state;

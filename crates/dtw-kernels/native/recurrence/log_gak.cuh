@@ -12,12 +12,22 @@ struct LogGak : ScaledBase<T> {
     using State = Scaled<T>;
     using Norm = Squared<T>;
     Norm norm;
+    double sigma;
     T rate;
     explicit DTW_DEVICE LogGak(const Sweep& p)
-        : norm{}, rate(static_cast<T>(-1.44269504088896340736 / (2.0 * p.parameters[0] * p.parameters[0]))) {}
+        : norm{},
+          sigma(p.parameters[0]),
+          rate(static_cast<T>(-1.44269504088896340736 / (2.0 * p.parameters[0] * p.parameters[0]))) {}
     DTW_DEVICE State price(T distance, T, const Sample<T>&, const Sample<T>&, T) const {
         const Scaled<T> parts = exp2_parts(distance * rate);
         return {parts.mantissa / (T(2) - scale_down(parts.mantissa, parts.exponent)), parts.exponent};
+    }
+    // A cell's weight is q / (2 - q), q = e^(-steepness() d^2), of a difference d.
+    static constexpr bool kGeometric = true;
+    DTW_DEVICE double steepness() const { return 0.5 / (sigma * sigma); }
+    // Of the sum cell * 2^exponent.
+    DTW_DEVICE T value_of(double cell, int32_t exponent) const {
+        return static_cast<T>(log_(cell) + exponent * 0.69314718055994530942);
     }
     DTW_DEVICE T finish(State state, uint32_t, uint32_t) const { return static_cast<T>(log_of(state)); }
 };

@@ -3,6 +3,7 @@
 // Stefan, Athitsos & Das 2013, 10.1109/TKDE.2012.88.
 #pragma once
 
+#include "msm_cells.cuh"
 #include "norm.cuh"
 #include "recurrence.cuh"
 
@@ -12,7 +13,11 @@ template <class T>
 struct Msm : TotalBase<T> {
     using Price = Prices<T>;
     using Norm = Absolute<T>;
-    static constexpr bool kPrevious = true;
+    static constexpr bool kPrevious = true, kPaddingSafe = true;
+    template <class R, int K>
+    using Cells = MsmCells<R, K>;
+    template <class R, int K>
+    using StripCells = MsmCells<R, K>;
     Norm norm;
     T c;
     explicit DTW_DEVICE Msm(const Sweep& p) : norm{}, c(static_cast<T>(p.parameters[0])) {}

@@ -11,6 +11,8 @@
 //   kOpen                              every row may end a path: the last column is wanted as well
 //   kRescales                          rescale() must be called now and then
 //   kLeavesBand                        a band restricts prices only: cells outside it have a value, outside()
+//   kPriceForbids                      a cell of infinite price is infinite
+//   kThreshold                         a price is a comparison with a distance
 //   kTraces                            one best path makes the value: arrival() decides it
 //   origin(), forbidden()              the states of (0,0) and of cells outside
 //   border_right(j, sum), border_down(i, sum)   the states of (0,j) and (i,0); 1-based
@@ -61,7 +63,7 @@ struct TotalBase {
     static constexpr int kParts = 1;
     static constexpr bool kGaps = false, kTimes = false, kPrevious = false, kWeights = false;
     static constexpr bool kBorders = false, kPaddingSafe = false, kOpen = false, kRescales = false, kTraces = true;
-    static constexpr bool kLeavesBand = false;
+    static constexpr bool kLeavesBand = false, kPriceForbids = false, kThreshold = false;
     DTW_DEVICE T origin() const { return T(0); }
     DTW_DEVICE T forbidden() const { return Limits<T>::infinity(); }
     DTW_DEVICE T border_right(uint32_t, T) const { return forbidden(); }

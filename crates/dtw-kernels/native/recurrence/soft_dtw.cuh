@@ -20,6 +20,9 @@ struct SoftDtw : ScaledBase<T> {
         return exp2_parts(distance * rate);
     }
     DTW_DEVICE T finish(State state, uint32_t, uint32_t) const { return value(log_of(state)); }
+    // A cell's weight is e^(-steepness() d^2), of a difference d.
+    static constexpr bool kGeometric = false;
+    DTW_DEVICE double steepness() const { return 1.0 / gamma; }
     // Of the sum cell * 2^exponent.
     DTW_DEVICE T value_of(double cell, int32_t exponent) const { return value(log_(cell) + exponent * 0.69314718055994530942); }
 

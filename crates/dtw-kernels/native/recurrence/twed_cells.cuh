@@ -10,12 +10,13 @@ namespace dtw {
 template <class R, int K>
 struct LaggedCells {
     using T = typename R::Number;
-    static constexpr bool kEarly = false;
+    using Cell = T;
+    static constexpr bool kEarly = false, kBorders = false;
     T cell[K], point[K], gap[K], apart[K];
     T point_before, apart_before;
     T lag;  // the next row's place less the first column's
 
-    DTW_DEVICE void load(const R& r, const Points<T>& y, uint32_t first) {
+    DTW_DEVICE void load(const R& r, const Points<T>&, const Points<T>& y, uint32_t first) {
         DTW_UNROLL
         for (int k = 0; k < K; ++k) {
             point[k] = y.values[y.clamped(first + k)];
@@ -50,29 +51,22 @@ struct LaggedCells {
             latest[q] = older[q] = x[q].point - point_before;
         }
         apart_before = latest[kRows - 1];
-        DTW_UNROLL
-        for (int s = 0; s < K + kRows - 1; ++s) {
-            DTW_UNROLL
-            for (int q = kRows - 1; q >= 0; --q) {
-                const int k = s - q;
-                if (k >= 0 && k < K) {
-                    const T up = cell[k], between = x[q].point - point[k];
-                    const T price = r.match(between, q == 0 ? above : older[q > 0 ? q - 1 : 0], lag + T(q - k));
-                    if (q == 0) {
-                        above = apart[k];
-                    }
-                    older[q] = latest[q];
-                    latest[q] = between;
-                    if (q == kRows - 1) {
-                        apart[k] = between;
-                    }
-                    const T here = min3_nonnegative(diagonal[q] + price, up + x[q].gap, row[q] + gap[k]);
-                    diagonal[q] = up;
-                    cell[k] = row[q] = here;
-                    edges[q].take(k, here, at);
-                }
+        visit_cells<K, kRows>([&](int q, int k) {
+            const T up = cell[k], between = x[q].point - point[k];
+            const T price = r.match(between, q == 0 ? above : older[q > 0 ? q - 1 : 0], lag + T(q - k));
+            if (q == 0) {
+                above = apart[k];
             }
-        }
+            older[q] = latest[q];
+            latest[q] = between;
+            if (q == kRows - 1) {
+                apart[k] = between;
+            }
+            const T here = min3_nonnegative(diagonal[q] + price, up + x[q].gap, row[q] + gap[k]);
+            diagonal[q] = up;
+            cell[k] = row[q] = here;
+            edges[q].take(k, here, at);
+        });
         DTW_UNROLL
         for (int q = 0; q < kRows; ++q) {
             edge[q] = edges[q].value;
@@ -87,15 +81,16 @@ struct LaggedCells {
 template <class R, int K>
 struct EarlyCells {
     using T = typename R::Number;
-    static constexpr bool kEarly = true;
+    using Cell = T;
+    static constexpr bool kEarly = true, kBorders = false;
     using Row = typename LaggedCells<R, K>::Row;
     T cell[K], point[K], gap[K], apart[K], above[K];  // above: the least of what comes to the next row not from its left
     T point_before, apart_before;
     T lag;  // the row after the next, less the first column
 
-    DTW_DEVICE void load(const R& r, const Points<T>& y, uint32_t first) {
+    DTW_DEVICE void load(const R& r, const Points<T>& x, const Points<T>& y, uint32_t first) {
         LaggedCells<R, K> same;
-        same.load(r, y, first);
+        same.load(r, x, y, first);
         DTW_UNROLL
         for (int k = 0; k < K; ++k) {
             point[k] = same.point[k];

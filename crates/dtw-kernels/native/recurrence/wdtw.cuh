@@ -4,6 +4,7 @@
 
 #include "norm.cuh"
 #include "recurrence.cuh"
+#include "wdtw_cells.cuh"
 
 namespace dtw {
 
@@ -11,12 +12,19 @@ template <class T, bool kMany>
 struct Wdtw : TotalBase<T> {
     using Price = T;
     using Norm = Squared<T>;
-    static constexpr bool kWeights = true;
+    static constexpr bool kWeights = true, kPaddingSafe = true;
+    template <class R, int K>
+    using Cells = WeightedCells<R, K>;
+    template <class R, int K>
+    using StripCells = WeightedCells<R, K>;
     Norm norm;
-    explicit DTW_DEVICE Wdtw(const Sweep&) : norm{} {}
-    // Without weight a cell is free: 0 times a cost that overflowed would be no number.
+    const T* weights;  // of offsets from the diagonal, less half the longer length: two numbers an offset
+    explicit DTW_DEVICE Wdtw(const Sweep& p)
+        : norm{}, weights(static_cast<const T*>(p.weights) + p.weight_center) {}
+    // Without weight a cell is free: 0 times a cost that overflowed is no number, and then the
+    // price is the zero.
     DTW_DEVICE T price(T distance, T, const Sample<T>&, const Sample<T>&, T weight) const {
-        return weight == T(0) ? T(0) : weight * distance;
+        return larger(weight * distance, T(0));
     }
     DTW_DEVICE T combine(T diagonal, T up, T left, T price) const {
         return price + min3_nonnegative(diagonal, up, left);

@@ -1,6 +1,5 @@
 // Diagonal sweep: a Sakoe-Chiba band along the diagonal at full speed. All pairs have the same two lengths, points have
-// one channel, and a cell of the recurrence is one number that is computed from one point of each series and from its
-// three neighbours (PointCells).
+// one channel, and the recurrence is padding-safe (recurrence.cuh).
 //
 //   for each pair, by a group of G lanes:
 //       lane l owns K offsets c = j - i + below of the band; its cells are those of row -1
@@ -15,9 +14,12 @@
 //   row i + 1    . . . [ l0 | l1 | l2 ]            a row: no cell is outside the band, so nothing is masked
 //   row i + 2    . . . . [ l0 | l1 | l2 ]
 //
-// A group has places for G * K offsets, and the band may have fewer. Then up to kIdle places at the start of a lane
-// hold no cell: they pass on what comes from the left. Before the first and after the last column of the series, points
-// are infinite. So their cells are infinite, too, and no path goes through them.
+// A group has places for G * K offsets, and the band may have fewer. Then some places at the start of a lane hold no
+// cell: they pass on what comes from the left. A fine shape has one or two of them (Kernel::least_offsets in
+// src/catalog.rs), and all lanes take part; of a coarse one lanes behind the last offset are idle.
+//
+// Before the first column all cells are forbidden, and remain so: the corner is but the diagonal of the first cell, or
+// points are infinite. Behind the last column anything may be, for nothing comes back from there.
 #pragma once
 
 #include "../lanes/band.cuh"
@@ -26,12 +28,104 @@
 namespace dtw {
 
 // Rows between two moves of the columns in their registers.
-constexpr int kMoves = 12;
+template <class R>
+constexpr int kMoves = R::kPriceForbids && sizeof(typename R::Number) == 4 ? 12 : 4;
 
-template <class R, int G, int K>
+// What a lane holds of the columns that pass its K places in kRows rows: points, and what they cost to delete.
+template <class R, int K, int kRows>
+struct PassingColumns {
+    using T = typename R::Number;
+    static constexpr int kColumns = K + kRows - 1;
+    // One column more to the left, where a price asks for the point before a column's.
+    static constexpr int kBefore = R::kPrevious && !R::kTimes ? 1 : 0;
+    T point[kBefore + kColumns], gap[R::kGaps ? kColumns : 1];
+
+    // The columns from `column` on.
+    DTW_DEVICE void load(const Points<T>& y, int32_t column) {
+        DTW_UNROLL
+        for (int q = 0; q < kBefore + kColumns; ++q) {
+            point[q] = point_of(y, column + q - kBefore);
+        }
+        DTW_UNROLL
+        for (int q = 0; R::kGaps && q < kColumns; ++q) {
+            gap[R::kGaps ? q : 0] = gap_of(y, column + q);
+        }
+    }
+    // Those that come next, from `column` on. Only near the ends of the series must each be asked whether it is there.
+    struct Coming {
+        T point[kRows], gap[R::kGaps ? kRows : 1];
+
+        DTW_DEVICE Coming(const Points<T>& y, int32_t column) {
+            const bool ends = any(column < 0 || column + kRows > static_cast<int32_t>(y.length));
+            if (ends) {
+                DTW_UNROLL
+                for (int a = 0; a < kRows; ++a) {
+                    point[a] = point_of(y, column + a);
+                    if constexpr (R::kGaps) {
+                        gap[a] = gap_of(y, column + a);
+                    }
+                }
+            } else {
+                DTW_UNROLL
+                for (int a = 0; a < kRows; ++a) {
+                    point[a] = y.values[column + a];
+                    if constexpr (R::kGaps) {
+                        gap[a] = y.gaps[column + a];
+                    }
+                }
+            }
+        }
+    };
+    // Moves all by so many places, and takes as many of what comes next.
+    template <int kCount>
+    DTW_DEVICE void move(const Coming& coming) {
+        shift<kCount, kBefore + kColumns>(point, coming.point);
+        if constexpr (R::kGaps) {
+            shift<kCount, kColumns>(gap, coming.gap);
+        }
+    }
+    DTW_DEVICE Sample<T> sample(int q) const {
+        Sample<T> s{};
+        s.point = point[kBefore + q];
+        if constexpr (kBefore > 0) {
+            s.previous = point[q];
+        }
+        if constexpr (R::kGaps) {
+            s.gap = gap[q];
+        }
+        return s;
+    }
+
+private:
+    template <int kCount, int kSize>
+    static DTW_DEVICE void shift(T (&all)[kSize], const T (&coming)[kRows]) {
+        DTW_UNROLL
+        for (int q = 0; q < kSize - kCount; ++q) {
+            all[q] = all[q + kCount];
+        }
+        DTW_UNROLL
+        for (int a = 0; a < kCount; ++a) {
+            all[kSize - kCount + a] = coming[a];
+        }
+    }
+    // Before the first and after the last column no cell counts. Infinite points keep paths away, if that is enough.
+    static DTW_DEVICE T point_of(const Points<T>& y, int32_t j) {
+        const bool there = static_cast<uint32_t>(j) < y.length;
+        const T value = y.values[there ? j : 0];
+        return there || !R::kPriceForbids ? value : Limits<T>::infinity();
+    }
+    static DTW_DEVICE T gap_of(const Points<T>& y, int32_t j) {
+        return y.gaps[static_cast<uint32_t>(j) < y.length ? j : 0];
+    }
+};
+
+template <class R, int G, int K, bool kCoarse>
 DTW_DEVICE void sweep_diagonal(const Sweep& p) {
-    constexpr uint32_t kIdle = G == 8 ? 1 : 2;  // Kernel::idle in src/catalog.rs
+    // Places of a lane without a cell: a coarse shape holds more than half as many offsets as it has places, or any
+    // number from three on, if it has four lanes.
+    constexpr uint32_t kIdle = !kCoarse ? (G == 8 ? 1 : 2) : G == 4 ? K - 2 : 3;
     static_assert(K > static_cast<int>(kIdle) + 1, "a lane has a cell between its first and its last");
+    constexpr int kRows = kMoves<R>;
     using T = typename R::Number;
     const R r(p);
     const uint32_t inside = static_cast<uint32_t>(lane()) % G;
@@ -43,35 +137,49 @@ DTW_DEVICE void sweep_diagonal(const Sweep& p) {
         const Task task = task_of(p, busy ? k : p.tasks - 1);
         const Points<T> x(p.x, task.i, 1), y(p.y, task.j, 1);
         const Band band = band_of(p, busy ? k : p.tasks - 1, task.n, task.m);
-        const uint32_t all = G * K - (band.below + band.above + 1), each = all / G, extra = all % G;
+        const uint32_t offsets = band.below + band.above + 1, lanes = kCoarse ? (offsets + K - 1) / K : G;
+        const uint32_t all = lanes * K - offsets, each = all / lanes, extra = all % lanes;
         const uint32_t idle = each + (inside < extra ? 1 : 0);
         // The offset of this lane's first place, counted as if idle ones had one.
         const int32_t first = static_cast<int32_t>(inside * (K - each) - (inside < extra ? inside : extra) - idle);
         const int32_t n = static_cast<int32_t>(task.n);
         // Column of place q in row 0.
         const int32_t column = first - static_cast<int32_t>(band.below);
-        const auto point_of = [&](int32_t j) {
-            const bool there = static_cast<uint32_t>(j) < task.m;
-            const T value = y.values[there ? j : 0];
-            return there ? value : Limits<T>::infinity();
-        };
-        T cell[K], point[K + kMoves];
+        T cell[K];
+        // What a place keeps all along: the weight of its offset, how far it is from the diagonal; and the distance of
+        // the row before.
+        T weight[R::kWeights ? K : 1], lag[R::kTimes ? K : 1], apart[R::kTimes ? K : 1];
+        using Columns = PassingColumns<R, K, kRows>;
+        Columns columns;
         DTW_UNROLL
         for (int q = 0; q < K; ++q) {
             // The row above the first, in which every place stands for one column earlier: the corner is the one before
             // column 0.
-            cell[q] = column + q == 0 && q >= static_cast<int>(idle) ? r.origin() : r.forbidden();
+            const bool is_corner = R::kPriceForbids && column + q == 0 && q >= static_cast<int>(idle);
+            cell[q] = is_corner ? r.origin() : r.forbidden();
+            if constexpr (R::kWeights) {
+                const int32_t offset = column + q, longer = static_cast<int32_t>(max_(task.n, task.m));
+                weight[q] = r.weights[2 * min_(offset < 0 ? -offset : offset, longer) - longer];
+            }
+            if constexpr (R::kTimes) {
+                lag[q] = static_cast<T>(column + q);
+                apart[q] = T(0);
+            }
         }
-        DTW_UNROLL
-        for (int q = 0; q < K + kMoves - 1; ++q) {
-            point[q] = point_of(column + q);
-        }
+        columns.load(y, column);
         T edge = r.forbidden();
         // Row i with the points from place `moved` on; `begun`: no lane waits for its first row.
         const auto step = [&](auto begun, int moved, int32_t i) {
-            const Sample<T> none{};
-            const bool counts = decltype(begun)::value || i >= 0;
-            const T row = x.values[i];
+            constexpr bool kBegun = decltype(begun)::value;
+            const bool counts = kBegun || i >= 0;
+            Sample<T> row{};
+            row.point = x.values[i];
+            if constexpr (R::kPrevious) {
+                row.previous = x.values[i - 1];
+            }
+            if constexpr (R::kGaps) {
+                row.gap = x.gaps[i];
+            }
             const T received = shift_up<G>(edge);
             T left = inside == 0 ? r.forbidden() : received;
             const T before = left;
@@ -79,8 +187,21 @@ DTW_DEVICE void sweep_diagonal(const Sweep& p) {
             DTW_UNROLL
             for (int q = 0; q < K; ++q) {
                 const T up = q + 1 < K ? cell[q + 1 < K ? q + 1 : 0] : above_last;
-                const T price = r.price(r.norm.one(row, point[moved + q]), T(0), none, none, T(1));
-                T here = r.combine(cell[q], up, left, price);
+                Sample<T> passing = columns.sample(moved + q);
+                T diagonal = cell[q], previous = T(0);
+                if constexpr (!R::kPriceForbids && !kBegun) {
+                    const bool is_first = i == 0 && column + q == 0 && q >= static_cast<int>(idle);
+                    diagonal = is_first ? r.origin() : diagonal;
+                }
+                const T distance = r.norm.one(row.point, passing.point);
+                if constexpr (R::kTimes) {
+                    passing.time = lag[q];
+                    previous = apart[q];
+                    apart[q] = counts ? distance : previous;
+                }
+                const auto price =
+                    r.price(distance, previous, row, passing, R::kWeights ? weight[R::kWeights ? q : 0] : T(1));
+                T here = r.combine(diagonal, up, left, price);
                 if (q < static_cast<int>(kIdle)) {
                     here = q < static_cast<int>(idle) ? before : here;
                 }
@@ -93,7 +214,7 @@ DTW_DEVICE void sweep_diagonal(const Sweep& p) {
                         own = idle == static_cast<uint32_t>(c) ? cell[c] : own;
                     }
                     const T next = shift_down<G>(own);
-                    above_last = inside == G - 1 ? r.forbidden() : next;
+                    above_last = inside == lanes - 1 ? r.forbidden() : next;
                 }
             }
             edge = left;
@@ -101,7 +222,7 @@ DTW_DEVICE void sweep_diagonal(const Sweep& p) {
         // The lane and the place of the last cell.
         const uint32_t target = task.m - task.n + band.below;
         const int32_t place = static_cast<int32_t>(target) - first;
-        const bool owns = place >= static_cast<int32_t>(idle) && place < K;
+        const bool owns = inside < lanes && place >= static_cast<int32_t>(idle) && place < K;
         uint32_t owner = owns ? inside : 0;
         for (int mask = 1; mask < G; mask *= 2) {
             const uint32_t other = exchange(owner, mask);
@@ -112,49 +233,21 @@ DTW_DEVICE void sweep_diagonal(const Sweep& p) {
         // Lanes begin one after the other.
         for (; t < static_cast<int32_t>(G) && t < steps; ++t, ++i) {
             step(std::false_type{}, 0, i);
+            const typename Columns::Coming coming(y, column + i + Columns::kColumns);
             if (i >= 0) {
-                DTW_UNROLL
-                for (int q = 0; q < K - 1; ++q) {
-                    point[q] = point[q + 1];
-                }
-                point[K - 1] = point_of(column + i + K);
+                columns.template move<1>(coming);
             }
         }
-        DTW_UNROLL
-        for (int a = 0; a < kMoves - 1; ++a) {
-            point[K + a] = point_of(column + i + K + a);
-        }
-        for (; t + kMoves <= steps; t += kMoves, i += kMoves) {
-            // Points that come next. Only near the ends of the series must each be asked whether it is there.
-            T coming[kMoves];
-            const int32_t next = column + i + K + kMoves - 1;
-            if (any(next < 0 || next + kMoves > static_cast<int32_t>(task.m))) {
-                DTW_UNROLL
-                for (int a = 0; a < kMoves; ++a) {
-                    coming[a] = point_of(next + a);
-                }
-            } else {
-                const T* points = y.values + next;
-                DTW_UNROLL
-                for (int a = 0; a < kMoves; ++a) {
-                    coming[a] = points[a];
-                }
-            }
+        for (; t + kRows <= steps; t += kRows, i += kRows) {
+            const typename Columns::Coming coming(y, column + i + Columns::kColumns);
             DTW_UNROLL
-            for (int a = 0; a < kMoves; ++a) {
+            for (int a = 0; a < kRows; ++a) {
                 step(std::true_type{}, a, i + a);
             }
-            DTW_UNROLL
-            for (int q = 0; q < K - 1; ++q) {
-                point[q] = point[q + kMoves];
-            }
-            DTW_UNROLL
-            for (int a = 0; a < kMoves; ++a) {
-                point[K - 1 + a] = coming[a];
-            }
+            columns.template move<kRows>(coming);
         }
         DTW_UNROLL
-        for (int a = 0; a < kMoves - 1; ++a) {
+        for (int a = 0; a < kRows - 1; ++a) {
             if (t + a < steps) {
                 step(std::true_type{}, a, i + a);
             }

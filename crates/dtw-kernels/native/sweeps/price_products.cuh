@@ -38,10 +38,12 @@ DTW_DEVICE double least_share(uint32_t channels) {
     return (3.0 * channels + 4.0) / static_cast<double>(1ull << 52) / ByProducts<T>::kLost;
 }
 
-// Whether the prices of R are made of sums of squares.
+// Whether distances of R are made of sums of squares, and nothing asks for their last digit: a threshold, or a search
+// that sweeps cells again to learn where its matches start.
 template <class R>
-constexpr bool kSuitsProducts = kDoubleUnits && (std::is_same<typename R::Norm, Squared<typename R::Number>>::value ||
-                                                 std::is_same<typename R::Norm, Rooted<typename R::Number>>::value);
+constexpr bool kSuitsProducts = kDoubleUnits && !R::kThreshold && !R::kOpen &&
+                                (std::is_same<typename R::Norm, Squared<typename R::Number>>::value ||
+                                 std::is_same<typename R::Norm, Rooted<typename R::Number>>::value);
 
 // Whether products are tried.
 template <class R>
@@ -116,7 +118,6 @@ DTW_DEVICE bool price_by_products(const R& r, typename R::Number* prices, const 
     const uint32_t g = static_cast<uint32_t>(lane()) / 4, t = static_cast<uint32_t>(lane()) % 4;
     const uint32_t channels = x.channels;
     const bool as_one = loads_four(x) && loads_four(y);
-    const Sample<T> none{};
     const T* of_x[4];
     DTW_UNROLL
     for (int q = 0; q < 4; ++q) {
@@ -204,7 +205,7 @@ DTW_DEVICE bool price_by_products(const R& r, typename R::Number* prices, const 
                 DTW_UNROLL
                 for (int side = 0; side < 2; ++side) {
                     square[side] = static_cast<T>(fma_(-2.0, sum[q / 2][n][q % 2 * 2 + side], squares_x[q]));
-                    some.v[side] = r.price(r.norm.done(square[side]), T(0), none, none, T(1));
+                    some.v[side] = r.norm.done(square[side]);
                 }
                 least = min3_nonnegative(least, square[0], square[1]);
                 *reinterpret_cast<Bundle<T, 2>*>(prices + (8 * q + g) * kStride + 32 * h + 8 * n + 2 * t) = some;

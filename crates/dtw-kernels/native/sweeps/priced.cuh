@@ -1,12 +1,12 @@
-// Priced strips: pairs of any width and any band, points of several channels, of recurrences whose price is the
-// distance of two points (kPriced below).
+// Priced strips: pairs of any width and any band, points of several channels, of recurrences whose cells are numbers
+// and whose prices are made of distances of points.
 //
 //   for each ticket (a pair; with p.spread a strip of a pair), by a warp:
 //       for each of its strips of 32 K columns, from the left:
 //           every 32 steps:
 //               read the left edge of the next 32 rows, as in strips.cuh
-//               all lanes: the prices of these rows, to shared memory: price_products.cuh or prices.cuh
-//               32 steps as in strips.cuh: at step t, lane l takes row t - l, and its K prices from shared memory
+//               all lanes: the distances of these rows, to shared memory: price_products.cuh or prices.cuh
+//               32 steps as in strips.cuh: at step t, lane l takes row t - l, and its K distances from shared memory
 //
 //                 64 columns of y (K = 2)
 //   rows t - 64  | these prices are read   |              sweeping: lane l has columns K l .. K l + K - 1
@@ -21,6 +21,7 @@
 #pragma once
 
 #include "price_products.cuh"
+#include "priced_cells.cuh"
 
 namespace dtw {
 
@@ -42,8 +43,7 @@ struct Patience {
 template <class R, int K>
 constexpr uint32_t kPriceBytes = 4 * sizeof(PriceMemory<typename R::Number, K>);
 
-// The prices of rows i0 .. i0 + 31 in columns j0 .. j0 + 32 K - 1, to `prices`; cells outside the band have infinite
-// ones.
+// The distances of rows i0 .. i0 + 31 in columns j0 .. j0 + 32 K - 1, to `prices`; cells outside the band are masked.
 template <class R, int K>
 DTW_DEVICE void price_rows(const R& r, typename R::Number* prices, const double* halves,
                            const Points<typename R::Number>& x, const Points<typename R::Number>& y, const Band& band,
@@ -56,13 +56,13 @@ DTW_DEVICE void price_rows(const R& r, typename R::Number* prices, const double*
         }
     }
     if (!is_done) {
-        price_by_differences<R, K>(r, prices, x, y, i0, j0);
+        price_by<typename R::Number, K>(r.norm, prices, x, y, i0, j0);
     }
     const uint32_t end = min_(j0 + 32 * K, y.length);
     if (band.kind != kBandFull &&
         !(band.row(i0).end >= end && band.row(x.clamped(i0 + kPricedRows - 1)).start <= j0)) {
         sync();
-        forbid_outside<R, K>(r, prices, x, band, i0, j0);
+        mask_outside<R, K>(prices, x, band, i0, j0);
     }
 }
 
@@ -72,9 +72,6 @@ DTW_DEVICE void sweep_priced_strip(const R& r, const Sweep& p, uint64_t k, const
                                    uint32_t strip, typename R::Number* edge, const uint32_t* before, uint32_t* done,
                                    PriceMemory<typename R::Number, K>& memory) {
     using T = typename R::Number;
-    constexpr bool kPriced = R::kParts == 1 && !R::kGaps && !R::kTimes && !R::kPrevious && !R::kWeights &&
-                             !R::kBorders && !R::kOpen && !R::kRescales && !R::kLeavesBand;
-    static_assert(kPriced, "a cell is a number, its price is the distance of two points, and borders are forbidden");
     using Memory = PriceMemory<T, K>;
     constexpr uint32_t kWidth = Memory::kWidth, kStride = Memory::kStride, kHalf = Memory::kHalf;
     const Points<T> x(p.x, task.i, p.channels), y(p.y, task.j, p.channels);
@@ -82,11 +79,14 @@ DTW_DEVICE void sweep_priced_strip(const R& r, const Sweep& p, uint64_t k, const
     const bool is_last = task.m - first <= kWidth;
     const uint32_t inside = static_cast<uint32_t>(lane());
     const uint32_t last_lane = is_last ? (task.m - 1 - first) / K : 31;
-    // Rows of the strip, and the rows in which the strip to the left has an edge.
-    const uint32_t top = band.first_row_beyond(first);
-    const uint32_t bottom = is_last ? task.n : band.first_row_from(first + kWidth);
-    const uint32_t left_top = strip > 0 ? band.first_row_beyond(first - kWidth) : 0;
-    const uint32_t left_bottom = strip > 0 ? band.first_row_from(first) : task.n;
+    const uint32_t last_column = is_last ? (task.m - 1 - first) % K : K - 1;
+    // Rows of the strip, and the rows in which the strip to the left has an edge. Where cells outside the band have
+    // values, all rows have; from a band of constant slope nothing can come back.
+    const bool skips = !(R::kLeavesBand && band.kind == kBandTable);
+    const uint32_t top = skips ? band.first_row_beyond(first) : 0;
+    const uint32_t bottom = skips && !is_last ? band.first_row_from(first + kWidth) : task.n;
+    const uint32_t left_top = skips && strip > 0 ? band.first_row_beyond(first - kWidth) : 0;
+    const uint32_t left_bottom = skips && strip > 0 ? band.first_row_from(first) : task.n;
     const auto wait = [&](uint32_t rows) {
         if (before != nullptr) {
             begin_wait();
@@ -96,43 +96,52 @@ DTW_DEVICE void sweep_priced_strip(const R& r, const Sweep& p, uint64_t k, const
             end_wait();
         }
     };
-    T cell[K], corner = r.forbidden();
-    DTW_UNROLL
-    for (int q = 0; q < K; ++q) {
-        cell[q] = r.forbidden();
-    }
+    // The distance beside the first column.
+    const auto beside = [&](uint32_t i) {
+        T distance[1];
+        distances_of<R, 1>(r, x, i, y, static_cast<int64_t>(first) - 1, distance);
+        return distance[0];
+    };
+    PricedCells<R, K> own;
+    own.start(r, x, y, first + inside * K, top, inside);
     if (inside == 0) {
-        if (strip == 0 && top == 0) {
-            corner = r.origin();
-        } else if (strip > 0 && top > 0) {
+        if (strip == 0) {
+            own.corner = top == 0 ? r.origin() : r.border_down(top, x.sum(static_cast<int64_t>(top) - 1));
+        } else if (top > 0) {
             wait(top);
             if (top - 1 >= left_top && top - 1 < left_bottom) {
-                corner = load_fresh(edge + top - 1);
+                own.corner = load_fresh(edge + top - 1);
+            }
+            if constexpr (R::kPrevious) {
+                own.apart_left = beside(top - 1);
             }
         }
     }
     sync();
     const uint32_t rows = bottom - top, steps = rows + last_lane;
     const bool writes = inside == 31 && !is_last;
+    const bool keeps = R::kOpen && p.keep_last && is_last && inside == last_lane;
     Patience patience{0, 1};
     const bool by_products = suits_products<R>(p.channels);
     if (by_products) {
         square_columns<T, K>(memory.halves, y, first);
     }
-    // Prices before the first row.
+    // Distances before the first row.
     for (uint32_t q = inside; q < kHalf; q += 32) {
-        memory.prices[kHalf + q] = r.forbidden();
+        memory.prices[kHalf + q] = masked<R>(T(0));
     }
     for (uint32_t t0 = 0; t0 < steps; t0 += kPricedRows) {
         T entering = r.forbidden();
+        const uint32_t i = top + t0 + inside;
         if (strip > 0) {
             if (t0 < rows) {
                 wait(min_(top + t0 + kPricedRows, bottom));
             }
+        } else if (i < bottom) {
+            entering = r.border_down(i + 1, x.sum(i));
         }
         sync();
         if (strip > 0) {
-            const uint32_t i = top + t0 + inside;
             if (i < bottom && i < left_bottom && i >= left_top) {
                 entering = load_fresh(edge + i);
             }
@@ -143,47 +152,61 @@ DTW_DEVICE void sweep_priced_strip(const R& r, const Sweep& p, uint64_t k, const
                              patience);
         }
         memory.edge[inside / 4].v[inside % 4] = entering;
+        if constexpr (R::kPrevious) {
+            memory.beside[inside] = strip > 0 && i < bottom ? beside(i) : T(0);
+        }
         sync();
         // Where a lane's prices would be at step 0: in the half just priced from the step on in which it comes to these
         // rows. Where the last lane's cells go.
-        const T* const own = memory.prices + K * inside - inside * kStride;
-        const T *const newer = own + half * kHalf, *const older = own + (1 - half) * kHalf + kHalf;
-        T* const out = edge + (static_cast<int64_t>(top) + t0 - inside);
+        const T* const here = memory.prices + K * inside - inside * kStride;
+        const T *const newer = here + half * kHalf, *const older = here + (1 - half) * kHalf + kHalf;
+        const int64_t at_once = static_cast<int64_t>(top) + t0 - inside;
+        T* const out = edge + at_once;
         const bool writes_all = writes && t0 > 0;
         // Step s, where the left edge is `entering`. Lanes that have no row take one all the same: before the first,
-        // prices are infinite, and behind the last nobody looks at what comes out.
-        const auto step = [&](uint32_t s, T entering) {
+        // cells are masked (with borders, they stay), and behind the last nobody looks at what comes out.
+        const auto step = [&](uint32_t s, T entering, bool has_begun) {
             const T* const at = s < inside ? older : newer;
-            const auto price = *reinterpret_cast<const Bundle<T, K>*>(at + s * kStride);
-            const T received = shift_up<32>(cell[K - 1]);
-            T left = inside == 0 ? entering : received, diagonal = corner;
-            corner = left;
-            DTW_UNROLL
-            for (int q = 0; q < K; ++q) {
-                const T up = cell[q];
-                left = r.combine(diagonal, up, left, price.v[q]);
-                diagonal = up;
-                cell[q] = left;
+            const auto distances = *reinterpret_cast<const Bundle<T, K>*>(at + s * kStride);
+            const T received = shift_up<32>(own.cell[K - 1]);
+            T apart = T(0);
+            if constexpr (R::kPrevious) {
+                const T other = shift_up<32>(own.apart[K - 1]);
+                apart = inside == 0 ? memory.beside[s] : other;
             }
+            Sample<T> row{};
+            if constexpr (R::kGaps) {
+                row.gap = x.gaps[at_once + s];
+            }
+            if constexpr (R::kTimes) {
+                row.time = x.time(at_once + s);
+                row.previous_time = x.time(at_once + s - 1);
+            }
+            own.take(r, distances, row, inside == 0 ? entering : received, apart, has_begun);
             // The last lane comes to its first row with the last step of the first 32.
             if (s + 1 == kPricedRows ? writes : writes_all) {
-                out[s] = left;
+                out[s] = own.cell[K - 1];
+            }
+            if constexpr (R::kOpen) {
+                if (keeps && t0 + s - inside < rows) {
+                    out[s] = own.at(last_column);
+                }
             }
         };
         const uint32_t count = min_(steps - t0, kPricedRows);
-        if (count == kPricedRows) {
+        if (count == kPricedRows && !(R::kBorders && t0 == 0)) {
             DTW_UNROLL
             for (uint32_t s = 0; s < kPricedRows; s += 4) {
                 const Bundle<T, 4> entering = memory.edge[s / 4];
                 DTW_UNROLL
                 for (uint32_t u = 0; u < 4; ++u) {
-                    step(s + u, entering.v[u]);
+                    step(s + u, entering.v[u], true);
                 }
             }
         } else {
             DTW_UNROLL_BY(1)
             for (uint32_t s = 0; s < count; ++s) {
-                step(s, memory.edge[s / 4].v[s % 4]);
+                step(s, memory.edge[s / 4].v[s % 4], !R::kBorders || t0 + s >= inside);
             }
         }
         if (done != nullptr) {
@@ -195,12 +218,7 @@ DTW_DEVICE void sweep_priced_strip(const R& r, const Sweep& p, uint64_t k, const
         }
     }
     if (is_last && inside == last_lane) {
-        T value = cell[0];
-        DTW_UNROLL
-        for (uint32_t q = 1; q < K; ++q) {
-            value = choose((task.m - 1 - first) % K == q, cell[q], value);
-        }
-        write_result(p, k, task, r.finish(value, task.n, task.m));
+        write_result(p, k, task, r.finish(own.at(last_column), task.n, task.m));
     }
     sync();
 }

@@ -1,4 +1,4 @@
-// Prices of 32 rows in a strip's 32 K columns, by a warp, to the memory that its block shares; by differences.
+// Distances of 32 rows in a strip's 32 K columns, by a warp, to the memory that its block shares; by differences.
 //
 //   columns j0 .. j0 + 32 K - 1        lane 8 g + j has rows 8 g .. 8 g + 7, and columns 4 j .. 4 j + 3 and 32 further
 //   row i0          |          |
@@ -24,8 +24,9 @@ template <class T, int K>
 struct PriceMemory {
     static constexpr uint32_t kWidth = 32 * K, kStride = kWidth + 8, kHalf = kPricedRows * kStride;
     T prices[2 * kHalf];
-    // The left edge of the rows that come next.
+    // The left edge of the rows that come next, and how far they are from the column beside the first.
     Bundle<T, 4> edge[kPricedRows / 4];
+    T beside[kPricedRows];
     // Of square_columns().
     double halves[kWidth];
 };
@@ -37,11 +38,10 @@ struct BroughtPoints {
     Bundle<T, kChannels> x[kPricedRows], y[32 * K];
 };
 
-// The prices of rows i0 .. i0 + 31 in columns j0 .. j0 + 32 K - 1.
-template <class R, int K>
-DTW_DEVICE void price_by_differences(const R& r, typename R::Number* prices, const Points<typename R::Number>& x,
-                                     const Points<typename R::Number>& y, uint32_t i0, uint32_t j0) {
-    using T = typename R::Number;
+// The distances of rows i0 .. i0 + 31 in columns j0 .. j0 + 32 K - 1 by this norm.
+template <class T, int K, class Norm>
+DTW_DEVICE void price_by_differences(const Norm& norm, T* prices, const Points<T>& x, const Points<T>& y, uint32_t i0,
+                                     uint32_t j0) {
     constexpr int kChannels = BroughtPoints<T, K>::kChannels;
     constexpr uint32_t kStride = PriceMemory<T, K>::kStride;
     static_assert(sizeof(BroughtPoints<T, K>) <= PriceMemory<T, K>::kHalf * sizeof(T), "points fit");
@@ -108,7 +108,7 @@ DTW_DEVICE void price_by_differences(const R& r, typename R::Number* prices, con
                     if (decltype(is_whole)::value || v == 0 || static_cast<uint32_t>(v) < left) {
                         DTW_UNROLL
                         for (int q = 0; q < 8; ++q) {
-                            sum[q][k] = r.norm.add(sum[q][k], a[q].v[v], b.v[v]);
+                            sum[q][k] = norm.add(sum[q][k], a[q].v[v], b.v[v]);
                         }
                     }
                 }
@@ -122,7 +122,6 @@ DTW_DEVICE void price_by_differences(const R& r, typename R::Number* prices, con
     }
     // Points are no longer wanted.
     sync();
-    const Sample<T> none{};
     DTW_UNROLL
     for (int q = 0; q < 8; ++q) {
         DTW_UNROLL
@@ -130,17 +129,53 @@ DTW_DEVICE void price_by_differences(const R& r, typename R::Number* prices, con
             Bundle<T, 4> some;
             DTW_UNROLL
             for (int k = 0; k < 4; ++k) {
-                some.v[k] = r.price(r.norm.done(sum[q][4 * h + k]), T(0), none, none, T(1));
+                some.v[k] = norm.done(sum[q][4 * h + k]);
             }
             *reinterpret_cast<Bundle<T, 4>*>(prices + (8 * group + q) * kStride + 32 * h + 4 * column) = some;
         }
     }
 }
 
-// Cells outside the band get infinite prices.
+// The same for any norm: powers that are no squares one cell after the other, by one lane each.
+template <class T, int K, class Norm>
+DTW_DEVICE void price_by(const Norm& norm, T* prices, const Points<T>& x, const Points<T>& y, uint32_t i0,
+                         uint32_t j0) {
+    price_by_differences<T, K>(norm, prices, x, y, i0, j0);
+}
+template <class T, int K>
+DTW_DEVICE void price_by(const Powered<T>& norm, T* prices, const Points<T>& x, const Points<T>& y, uint32_t i0,
+                         uint32_t j0) {
+    if (norm.degree == T(2)) {
+        return price_by_differences<T, K>(Rooted<T>{}, prices, x, y, i0, j0);
+    }
+    if (norm.degree == T(1)) {
+        return price_by_differences<T, K>(Absolute<T>{}, prices, x, y, i0, j0);
+    }
+    DTW_UNROLL_BY(1)
+    for (uint32_t cell = static_cast<uint32_t>(lane()); cell < kPricedRows * 32 * K; cell += 32) {
+        const uint32_t row = cell / (32 * K), column = cell % (32 * K);
+        const T* const a = x.values + static_cast<uint64_t>(x.clamped(i0 + row)) * x.channels;
+        const T* const b = y.values + static_cast<uint64_t>(y.clamped(j0 + column)) * x.channels;
+        T sum = T(0);
+        DTW_UNROLL_BY(1)
+        for (uint32_t c = 0; c < x.channels; ++c) {
+            sum = norm.add(sum, a[c], b[c]);
+        }
+        prices[row * PriceMemory<T, K>::kStride + column] = norm.done(sum);
+    }
+}
+
+// The distance of a cell that is no cell of the band: infinite where that is enough, else with its sign set, as the cell
+// after it may want to know it.
+template <class R>
+DTW_DEVICE typename R::Number masked(typename R::Number distance) {
+    return R::kPriceForbids ? Limits<typename R::Number>::infinity() : -abs_(distance);
+}
+
+// Masks the cells outside the band.
 template <class R, int K>
-DTW_DEVICE void forbid_outside(const R& r, typename R::Number* prices, const Points<typename R::Number>& x,
-                               const Band& band, uint32_t i0, uint32_t j0) {
+DTW_DEVICE void mask_outside(typename R::Number* prices, const Points<typename R::Number>& x, const Band& band,
+                             uint32_t i0, uint32_t j0) {
     DTW_UNROLL4
     for (uint32_t row = 0; row < kPricedRows; ++row) {
         const Range allowed = band.row(x.clamped(i0 + row));
@@ -148,7 +183,8 @@ DTW_DEVICE void forbid_outside(const R& r, typename R::Number* prices, const Poi
         for (uint32_t h = 0; h < K; ++h) {
             const uint32_t column = 32 * h + static_cast<uint32_t>(lane()), j = j0 + column;
             if (j < allowed.start || j >= allowed.end) {
-                prices[row * PriceMemory<typename R::Number, K>::kStride + column] = r.forbidden();
+                auto& price = prices[row * PriceMemory<typename R::Number, K>::kStride + column];
+                price = masked<R>(price);
             }
         }
     }

@@ -1,18 +1,18 @@
-// Soft sweep: Soft-DTW, sums over all paths, at full speed: float series, one strip, one channel, no band.
+// Soft sweep: sums over all paths (Soft-DTW, log_gak) at full speed: float series, one strip, one channel, no band.
 //
 //   for each pair, by a group of G lanes:
 //       lane l loads its K columns of y; its cells are 0, with an exponent that they share
 //       at step t, lane l takes row i = t - l:
 //           left = last cell of lane l - 1, times 2^(its exponent - own)
-//           for k = 0 .. K - 1:  cell[k] = w (diagonal + up + left),  w = 2^-(x_i - y_k)^2
+//           for k = 0 .. K - 1:  cell[k] = w (diagonal + up + left),  w = q = 2^-(x_i - y_k)^2, of log_gak q / (2 - q)
 //       every few steps: each lane sets its exponent anew and notes what that may have lost
 //       the lane of the last column writes log(cell) + exponent; NaN where a lane may have lost too much: given up
 //
 //                lane 0          lane 1          lane 2
 //              | K doubles, e0 | K doubles, e1 | K doubles, e2 |      a value is cell * 2^exponent
 //
-// The value of a cell is Z = w (Z_diagonal + Z_up + Z_left). The weight is w = 2^-d^2, where d is the difference of two
-// points, scaled so that 2 is the base. A lane stores doubles and one exponent for all of them: the value is
+// The value of a cell is Z = w (Z_diagonal + Z_up + Z_left). The weight is w = 2^-d^2 or made of it, where d is the
+// difference of two points, scaled so that 2 is the base. A lane stores doubles and one exponent for all of them: the value is
 // cell * 2^exponent. It chooses a new exponent every few rows. Then the largest of its cells, and of the cells that
 // come next from the left, is near 2^kTop. The weight is computed as a float and widened to a double by moving its
 // bits.
@@ -27,6 +27,7 @@
 #pragma once
 
 #include "../lanes/columns.cuh"
+#include "../vendor/block.cuh"
 
 namespace dtw {
 
@@ -37,7 +38,7 @@ constexpr int kVanish = 1074;       // what underflow takes away is below 2^-kVa
 constexpr int kRescaleEvery = 32;   // rows, at most
 constexpr int32_t kCounted = 1 << 30; // exponents stay within
 constexpr uint32_t kEarly = 32;     // most first rows of a pair that lanes rescale after, or after some of them
-constexpr float kNear = 11.2f;      // up to here 2^-d^2 is a normal float
+constexpr float kNear = 11.1f;      // up to here 2^-d^2 is a normal float, and half of it
 constexpr float kReach = 31.0f;     // up to here it is a normal double
 
 // Above every upper word.
@@ -66,8 +67,20 @@ DTW_DEVICE double weight_far(float d) {
     return from_words((bits >> 3) + (static_cast<uint32_t>(bits_of(shifted)) << 20), bits << 29);
 }
 
+// q / (2 - q), of q = 2^-d^2 for d up to kNear or up to kReach. Exact as a double: what weight_near() leaves in the lower
+// word could not be made up for before the quotient.
+template <bool kFar>
+DTW_DEVICE double geometric_weight(float d) {
+    constexpr float kUnits = 12582912.0f + (1023 - 127);
+    const float shifted = fma_(-d, d, kUnits), whole = shifted - kUnits, q = exp2_(-d * d);
+    const float part = kFar ? exp2_(fma_(-d, d, -whole)) : q;
+    const uint32_t bits = static_cast<uint32_t>(bits_of(part * reciprocal(2.0f - q)));
+    const uint32_t exponent = kFar ? static_cast<uint32_t>(bits_of(shifted)) : static_cast<uint32_t>(1023 - 127);
+    return from_words((bits >> 3) + (exponent << 20), bits << 29);
+}
+
 // A lane's columns.
-template <int K>
+template <class R, int K>
 struct SharedCells {
     double cell[K];
     float point[K];
@@ -82,9 +95,18 @@ struct SharedCells {
     DTW_DEVICE void take(float x, double left, double diagonal) {
         DTW_UNROLL
         for (int k = 0; k < K; ++k) {
-            const double up = cell[k], weight = kFar ? weight_far(x - point[k]) : weight_near(x - point[k]);
+            const double up = cell[k], weight = weight_of<kFar>(x - point[k]);
             cell[k] = left = fma_(weight, left, weight * (diagonal + up));
             diagonal = up;
+        }
+    }
+
+    template <bool kFar>
+    static DTW_DEVICE double weight_of(float d) {
+        if constexpr (R::kGeometric) {
+            return geometric_weight<kFar>(d);
+        } else {
+            return kFar ? weight_far(d) : weight_near(d);
         }
     }
 
@@ -166,8 +188,8 @@ DTW_DEVICE void find_range(const Points<float>& x, const Points<float>& y, uint3
 // All rows of the groups of a warp: `most` steps. The group's first lane begins after `wait` of them; after `begun`
 // every lane has, and `early` more make the rows that differ most. `at` is this lane's row at step 0, which may lie
 // before the first. Returns whether all lanes of the group stand by their cells.
-template <int G, int K, bool kFar>
-DTW_DEVICE bool sweep_shared(SharedCells<K>& own, const Points<float>& x, uint32_t columns, float rate, float shift, int32_t at,
+template <int G, class R, int K, bool kFar>
+DTW_DEVICE bool sweep_shared(SharedCells<R, K>& own, const Points<float>& x, uint32_t columns, float rate, float shift, int32_t at,
                              uint32_t wait, uint32_t begun, uint32_t early, uint32_t most) {
     const uint32_t inside = static_cast<uint32_t>(lane()) % G;
     double corner = 0.0, left = 0.0, factor = inside == 0 ? 0.0 : 1.0;
@@ -232,7 +254,7 @@ DTW_DEVICE bool sweep_shared(SharedCells<K>& own, const Points<float>& x, uint32
 template <class R, int G, int K>
 DTW_DEVICE void sweep_soft(const Sweep& p) {
     const R r(p);
-    const float rate = static_cast<float>(sqrt_(1.44269504088896340736 / p.parameters[0]));
+    const float rate = static_cast<float>(sqrt_(1.44269504088896340736 * r.steepness()));
     const uint32_t inside = static_cast<uint32_t>(lane()) % G;
     // Everything that lasts costs registers that cells could have.
     for (uint64_t first = static_cast<uint64_t>(warp()) * (32 / G); first < p.tasks;
@@ -246,7 +268,7 @@ DTW_DEVICE void sweep_soft(const Sweep& p) {
         find_range<G>(x, y, inside, least, largest);
         const float range = (largest - least) * rate, shift = -(least * 0.5f + largest * 0.5f) * rate;
         const uint32_t last_lane = (task.m - 1) / K, column = inside * K;
-        SharedCells<K> own;
+        SharedCells<R, K> own;
         own.exponent = 0;
         own.lost = -(1 << 24);
         own.floor = static_cast<int32_t>(high_of_pow2(-kFaint));
@@ -270,8 +292,8 @@ DTW_DEVICE void sweep_soft(const Sweep& p) {
         const int32_t at = -static_cast<int32_t>(inside + wait);
         const bool reaches = range + (shift - shift) <= kReach;  // and the shift is finite
         const bool sound = any(reaches && range > kNear)
-                               ? sweep_shared<G, K, true>(own, x, task.m, rate, shift, at, wait, begun, early, most)
-                               : sweep_shared<G, K, false>(own, x, task.m, rate, shift, at, wait, begun, early, most);
+                               ? sweep_shared<G, R, K, true>(own, x, task.m, rate, shift, at, wait, begun, early, most)
+                               : sweep_shared<G, R, K, false>(own, x, task.m, rate, shift, at, wait, begun, early, most);
         if (busy && inside == last_lane) {
             const double sum = pick<K>(own.cell, (task.m - 1) % K);
             const bool done = reaches && sound && static_cast<int32_t>(high_of(sum)) >= own.floor;

@@ -1,4 +1,4 @@
-// Wide sweep: pairs of any width at full speed, of padding-safe recurrences (recurrence.cuh): one channel, no band.
+// Wide sweep: pairs of any width at full speed: one channel, no band.
 //
 //   for each ticket (a pair; with p.spread a strip of a pair):
 //       for each of its strips of 32 K columns, from the left:
@@ -46,6 +46,16 @@ struct Layout {
     }
 };
 
+// A cell as a link has it.
+template <class Own>
+DTW_DEVICE typename Own::T number_of(typename Own::Cell cell) {
+    if constexpr (Own::kBorders) {
+        return Own::number(cell);
+    } else {
+        return cell;
+    }
+}
+
 // Strip `strip` of task `k`, columns from `begin`. Rows come in bundles of kRows, and end with the last one. kIdle: the
 // last lane may have idle columns and yet every row's last cell is wanted, which is slow. kOne: it is the task's only
 // strip, of a recurrence with an open border, and neighbours share one column at most: there are no links, and less is
@@ -56,6 +66,7 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
     using T = typename R::Number;
     using Own = typename R::template StripCells<R, K>;
     using Row = typename Own::Row;
+    using Cell = typename Own::Cell;
     // Rows of a chunk. Few where a strip should follow the one before it closely.
     constexpr int kAhead = kOne ? 64 : sizeof(T) == 8 || K <= 8 ? 8 : 16;
     constexpr int kMostShared = !R::kOpen || kIdle ? 0 : kOne ? 1 : kShared;
@@ -66,7 +77,7 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
     const bool is_last = task.m - strip * (32 * K) <= 32 * K;
     const EdgeColumn edge_column(layout.before_last);
     Own own;
-    own.load(r, y, layout.first);
+    own.load(r, x, y, layout.first);
     const int32_t n = static_cast<int32_t>(task.n);
     const int32_t bundles = (n + kRows - 1) / kRows, early = bundles * kRows - n;
     const int32_t steps = bundles + static_cast<int32_t>(layout.last_lane);
@@ -74,7 +85,16 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
     const bool keeps = R::kOpen && p.keep_last && is_last && inside == layout.last_lane;
     // Bundles that end with a row whose states are written. Rows of a stretch but its run-up are a multiple of kRows.
     const int32_t run_up = kTells && task.i > 0 ? (static_cast<int32_t>(p.run_up) + early) / kRows - 1 : kAbsent;
-    const T border = strip == 0 ? r.border_down(0, T(0)) : r.forbidden();
+    // What is to the left of the first lane where the strip has no link: of rows, and of the corner.
+    const auto border_of = [&](int32_t i) -> Cell {
+        if constexpr (Own::kBorders) {
+            return strip == 0 && i >= 0 ? own.border(r, x, min_(static_cast<uint32_t>(i), task.n - 1))
+                                        : Own::corner(r, y, strip * (32 * K));
+        } else {
+            return strip == 0 ? r.border_down(0, T(0)) : r.forbidden();
+        }
+    };
+    const Cell border = border_of(-1);
 
     // Left edges of the next chunk of rows, one in each of the first lanes. Where there is none the first link of all
     // is read, and not looked at: a link on its way must not be chosen between, for that would wait for it.
@@ -107,12 +127,20 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
         read(next, row + 1);
     } else {
         read(next, row);
-        own.begin(row, layout.first);
+        if constexpr (!Own::kBorders) {
+            own.begin(row, layout.first);
+        }
     }
-    T corner = r.forbidden(), edge[kRows];
+    Cell corner, above, edge[kRows];
+    if constexpr (Own::kBorders) {
+        // Before its first row a lane hands on the border above.
+        corner = border, above = own.cell[K - 1];
+    } else {
+        corner = above = r.forbidden();
+    }
     DTW_UNROLL
     for (int q = 0; q < kRows; ++q) {
-        edge[q] = r.forbidden();
+        edge[q] = above;
         if constexpr (kOne) {
             // The border of the first lane is open in rows of padding, too; nothing may come from there.
             next[q].point = row + q < 0 ? r.forbidden() : next[q].point;
@@ -121,19 +149,25 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
     if constexpr (!kOne) {
         ask(row_in);
     }
-    T at_hand = r.forbidden();
+    Cell at_hand = corner;
     Row now[Own::kEarly ? kAhead : 1] = {};
     // Step s of the chunk that begins with step t, if `whole` an unrolled one.
     const auto step = [&](auto whole, int32_t t, int32_t s) {
         Row rows[kRows];
-        T left[kRows], diagonal[kRows];
+        Cell left[kRows], diagonal[kRows];
+        [[maybe_unused]] bool begun[kRows];
         DTW_UNROLL
         for (int q = 0; q < kRows; ++q) {
             rows[q] = next[q];
-            const T received = shift_up<32>(edge[q]), from_strip = kOne ? border : broadcast(at_hand, s * kRows + q);
+            const Cell received = shift_up<32>(edge[q]), from_strip = kOne ? border : broadcast(at_hand, s * kRows + q);
             left[q] = inside == 0 ? from_strip : received;
-            const bool begins = !kOne && strip == 0 && inside == 0 && t + s == 0 && q == early;
-            diagonal[q] = begins ? r.origin() : q == 0 ? corner : left[q > 0 ? q - 1 : 0];
+            diagonal[q] = q == 0 ? corner : left[q > 0 ? q - 1 : 0];
+            if constexpr (Own::kBorders) {
+                begun[q] = row + q >= 0;
+            } else {
+                const bool begins = !kOne && strip == 0 && inside == 0 && t + s == 0 && q == early;
+                diagonal[q] = begins ? r.origin() : diagonal[q];
+            }
         }
         if constexpr (Own::kEarly) {
             if constexpr (decltype(whole)::value) {
@@ -142,12 +176,16 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
                 rows[0].read(x.values + row, x.gaps + row, 1);
             }
             edge[0] = own.take(r, rows[0], left[0]);
+        } else if constexpr (Own::kBorders) {
+            read(next, row + kRows);
+            own.template take<decltype(whole)::value, kRows>(r, rows, left, diagonal, edge, begun);
+            corner = left[kRows - 1];
         } else {
             read(next, row + kRows);
             own.template take<kMostShared, kRows>(r, rows, left, diagonal, edge, edge_column);
             corner = left[kRows - 1];
         }
-        T ends[kRows];
+        Cell ends[kRows];
         DTW_UNROLL
         for (int q = 0; q < kRows; ++q) {
             ends[q] = kIdle ? pick<K>(own.cell, layout.last) : edge[q];
@@ -156,10 +194,12 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
         for (int q = 0; q < kRows; ++q) {
             const bool counts = static_cast<uint32_t>(row + q) < task.n;
             if (sends && counts) {
-                send(out + q, Link<T>{edge[q], strip + 1});
+                send(out + q, Link<T>{number_of<Own>(edge[q]), strip + 1});
             }
-            if (keeps && counts) {
-                kept[q] = ends[q];
+            if constexpr (R::kOpen) {
+                if (keeps && counts) {
+                    kept[q] = ends[q];
+                }
             }
         }
         if constexpr (kTells && !decltype(whole)::value) {
@@ -189,11 +229,16 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
                 ask(row_in);
             }
             end_wait();
-            at_hand = is_row(row_in) ? (strip == 0 ? border : coming.value) : r.forbidden();
+            if constexpr (Own::kBorders) {
+                at_hand = strip > 0 && is_row(row_in) ? Own::cell_of(coming.value) : border_of(row_in);
+            } else {
+                at_hand = is_row(row_in) ? (strip == 0 ? border : coming.value) : r.forbidden();
+            }
             row_in += kAhead;
             ask(row_in);
         }
-        if (steps - t >= kSteps && !(kTells && (ends(t, run_up) || ends(t, bundles - 1)))) {
+        // With borders the first steps are those of lanes that have not begun.
+        if (steps - t >= kSteps && (!Own::kBorders || t > 32) && !(kTells && (ends(t, run_up) || ends(t, bundles - 1)))) {
             if constexpr (Own::kEarly) {
                 DTW_UNROLL
                 for (int q = 0; q < kAhead; ++q) {
@@ -207,14 +252,18 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
             }
         } else {
             DTW_UNROLL_BY(1)
-            for (int32_t s = 0; s < (kTells ? min_(kSteps, steps - t) : steps - t); ++s) {
+            for (int32_t s = 0; s < (kTells || Own::kBorders ? min_(kSteps, steps - t) : steps - t); ++s) {
                 step(std::false_type{}, t, s);
             }
         }
     }
     if (is_last && inside == layout.last_lane) {
-        const T value = pick<K>(own.cell, layout.last);
-        write_result(p, k, task, r.finish(value, task.n, task.m));
+        const Cell value = pick<K>(own.cell, layout.last);
+        if constexpr (Own::kBorders) {
+            write_result(p, k, task, own.finish(r, value, task.n, task.m));
+        } else {
+            write_result(p, k, task, r.finish(value, task.n, task.m));
+        }
     }
     sync();
 }

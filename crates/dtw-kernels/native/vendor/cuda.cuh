@@ -5,6 +5,7 @@
 
 #define DTW_GROUPS 1
 #define DTW_DEVICE __device__ __forceinline__
+#define DTW_APART __device__ __noinline__
 #define DTW_UNROLL _Pragma("unroll")
 #define DTW_PRAGMA(text) _Pragma(#text)
 #define DTW_UNROLL_BY(count) DTW_PRAGMA(unroll count)

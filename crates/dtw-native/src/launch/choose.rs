@@ -119,9 +119,7 @@ fn can(kernel: &Kernel, demand: &Demand) -> bool {
     };
     let holds_all = match kind {
         SweepKind::Diagonal => {
-            let (lanes, columns, idle) =
-                (kernel.lanes as usize, kernel.columns as usize, kernel.idle() as usize);
-            let held = lanes * (columns - idle)..=lanes * columns;
+            let held = kernel.least_offsets as usize..=kernel.width() as usize;
             demand.offsets.is_some_and(|offsets| held.contains(&offsets))
         }
         _ => kind.has_strips() || kernel.width() as usize >= demand.m,
@@ -132,7 +130,8 @@ fn can(kernel: &Kernel, demand: &Demand) -> bool {
         && (kernel.band || !demand.band)
         && (demand.untimed || !kernel.untimed)
         && (!demand.tells || kind != SweepKind::Wide || kernel.columns <= params::MOST_TELLING)
-        && ((kind.has_strips() && kind != SweepKind::Priced) || !demand.keeps_edges)
+        && (!demand.tells || kind != SweepKind::Priced)
+        && (kind.has_strips() || !demand.keeps_edges)
 }
 
 /// Estimated cycles of a launch.

@@ -27,13 +27,28 @@ impl Batch {
         self.all[k].len() / self.channels
     }
 
-    fn side<T: Scalar>(&self, launch: &mut Launch) -> Side {
+    fn side<T: Scalar>(&self, launch: &mut Launch, is_timed: bool) -> Side {
         let padding = || vec![T::from_f64(0.0); PAD as usize * self.channels];
         let (mut values, mut offsets, mut lengths) = (padding(), Vec::new(), Vec::new());
+        // Costs of deletion, their running sums, and times: any numbers, for both kernels are told the same.
+        let zeros = || vec![T::from_f64(0.0); PAD as usize];
+        let (mut gaps, mut sums, mut times) = (zeros(), zeros(), zeros());
         for (k, series) in self.all.iter().enumerate() {
             offsets.push((values.len() / self.channels) as u64);
             lengths.push(self.length(k) as u32);
             values.extend(series.iter().map(|value| T::from_f64(*value)).chain(padding()));
+            let costs: Vec<f64> =
+                series.iter().step_by(self.channels).map(|value| value.abs() + 0.5).collect();
+            let running = |step: fn(&f64) -> f64| {
+                let total = |sum: &mut f64, cost: &f64| {
+                    *sum += step(cost);
+                    Some(T::from_f64(*sum))
+                };
+                costs.iter().scan(0.0, total).chain(zeros()).collect::<Vec<T>>()
+            };
+            gaps.extend(costs.iter().map(|cost| T::from_f64(*cost)).chain(zeros()));
+            sums.extend(running(|cost| *cost));
+            times.extend(running(|cost| 1.0 + cost));
         }
         Side {
             values: launch.hold(&values),
@@ -41,6 +56,9 @@ impl Batch {
             lengths: launch.hold(&lengths),
             length: *lengths.iter().max().unwrap(),
             count: lengths.len() as u32,
+            gaps: launch.hold(&gaps),
+            sums: launch.hold(&sums),
+            times: if is_timed { launch.hold(&times) } else { 0 },
             ..Side::default()
         }
     }
@@ -96,15 +114,18 @@ impl Band {
     }
 }
 
-/// The results of a kernel.
+/// The results of a kernel, or the last columns of one that keeps them.
 fn sweep<T: Scalar>(kernel: &'static Kernel, x: &Batch, y: &Batch, band: Band, spread: bool) -> Vec<f64> {
     let mut launch = Launch::new();
-    let (side_x, side_y) = (x.side::<T>(&mut launch), y.side::<T>(&mut launch));
+    // Series of even numbers of channels have timestamps.
+    let is_timed = kernel.key == "twed" && x.channels % 2 == 0;
+    let (side_x, side_y) = (x.side::<T>(&mut launch, is_timed), y.side::<T>(&mut launch, is_timed));
     let banding = Banding { spread: u32::from(spread), ..band.banding(&mut launch, x, y) };
     let stride = (side_x.length as usize).next_multiple_of(32);
     let most_strips = side_y.length.div_ceil(kernel.width());
     let nan = T::from_f64(f64::NAN);
     let tasks = x.all.len();
+    let keeps = keeps_last(kernel);
     // A slot for each warp of the launch below, or for each task.
     let blocks = TASKS as u32;
     let pairs = Pairs {
@@ -124,12 +145,30 @@ fn sweep<T: Scalar>(kernel: &'static Kernel, x: &Batch, y: &Batch, band: Band, s
         ticket: launch.hold(&[0_u64]),
         most_strips,
         only_strip: params::ALL_STRIPS,
+        keep_last: u32::from(keeps),
         ..Strips::default()
     };
-    let measure = Measure { parameters: [0.5, 0.0, 0.0, 0.0], ..Measure::default() };
+    let longest = i64::from(side_x.length.max(side_y.length));
+    // Some are zero.
+    let weight = |beyond: i64| T::from_f64(beyond.rem_euclid(41) as f64 / 8.0);
+    let weights = launch.hold(&(-longest..=longest).map(weight).collect::<Vec<T>>());
+    // ADTW's penalty; EDR's and LCSS's threshold, which grows with the channels; TWED's nu, and the degree of its norm.
+    let first = if ["edr", "lcss"].contains(&kernel.key) { (x.channels as f64).sqrt() } else { 0.5 };
+    let degree = [2.0, 1.0, 2.5][x.channels % 3];
+    let parameters = [first, 0.0, degree, 0.0];
+    let measure = Measure { parameters, weights, weight_center: longest, ..Measure::default() };
     let p = Sweep { pairs, banding, strips, measure, ..Sweep::default() };
     launch.run(kernel, &p, blocks);
+    if keeps {
+        let edges = launch.read::<T>(p.strips.edges, tasks * stride);
+        return (0..tasks).flat_map(|k| edges[k * stride..k * stride + x.length(k)].to_vec()).collect();
+    }
     launch.read::<T>(p.pairs.out, tasks)
+}
+
+/// Whether it is a search, which keeps the last column of every task.
+fn keeps_last(kernel: &Kernel) -> bool {
+    kernel.key.starts_with("open_dtw")
 }
 
 fn of_kind(kind: SweepKind) -> impl Iterator<Item = &'static Kernel> {
@@ -139,7 +178,8 @@ fn of_kind(kind: SweepKind) -> impl Iterator<Item = &'static Kernel> {
 /// The kernel that computes the same cell by cell.
 fn plain(kernel: &Kernel) -> &'static Kernel {
     of_kind(SweepKind::Strips)
-        .find(|other| (other.key, other.dtype, other.columns) == (kernel.key, kernel.dtype, 4))
+        .filter(|other| (other.key, other.dtype) == (kernel.key, kernel.dtype))
+        .min_by_key(|other| other.columns)
         .unwrap()
 }
 
@@ -148,9 +188,14 @@ fn check_bits(kernel: &'static Kernel, x: &Batch, y: &Batch, band: Band) {
         kernel if kernel_is_f32(kernel) => sweep::<f32>(kernel, x, y, band, spread),
         kernel => sweep::<f64>(kernel, x, y, band, spread),
     };
-    let expected = run(plain(kernel), false);
+    let keeps = keeps_last(kernel);
+    let expected = run(plain(kernel), keeps);
     assert!(expected.iter().all(|value| value.is_finite()), "{expected:?}");
-    let spreads: &[bool] = if kernel.has_strips() { &[false, true] } else { &[false] };
+    let spreads: &[bool] = match (kernel.has_strips(), keeps) {
+        (false, _) => &[false],
+        (true, false) => &[false, true],
+        (true, true) => &[true],
+    };
     for spread in spreads.iter().copied() {
         let got = run(kernel, spread);
         let what = format!(
@@ -173,7 +218,8 @@ fn check_bits(kernel: &'static Kernel, x: &Batch, y: &Batch, band: Band) {
 /// Whether squares may come from products, which round otherwise.
 fn tries_products(kernel: &Kernel, channels: usize) -> bool {
     let least = if kernel_is_f32(kernel) { 12 } else { 32 };
-    kernel.is(SweepKind::Priced) && kernel.key != "dtw_manhattan" && channels >= least
+    let is_other = ["dtw_manhattan", "edr", "lcss", "twed"].contains(&kernel.key) || keeps_last(kernel);
+    kernel.is(SweepKind::Priced) && !is_other && channels >= least
 }
 
 fn kernel_is_f32(kernel: &Kernel) -> bool {
@@ -213,8 +259,10 @@ fn few_channels_in_every_shape() {
 
 #[test]
 fn channels_at_the_edges_of_what_is_read_at_once() {
-    for kernel in of_kind(SweepKind::Priced).filter(|kernel| kernel.key == "dtw") {
-        for channels in [2, 3, 4, 5, 6, 7, 8, 15, 16, 17, 31, 32, 33, 64, 65] {
+    for kernel in of_kind(SweepKind::Priced) {
+        let some = [2, 3, 4, 5, 6, 7, 8, 15, 16, 17, 31, 32, 33, 64, 65];
+        let channels = if kernel.key == "dtw" { &some[..] } else { &[2, 4, 7, 12, 33] };
+        for channels in channels.iter().copied() {
             check_bits(kernel, &noisy(45, channels, 3), &noisy(70, channels, 4), Band::Full);
         }
     }
@@ -222,9 +270,11 @@ fn channels_at_the_edges_of_what_is_read_at_once() {
 
 #[test]
 fn bands_that_leave_tiles_out() {
-    for kernel in of_kind(SweepKind::Priced).filter(|kernel| kernel.key == "dtw" || kernel.key == "frechet") {
+    // The cost makes no difference here. A search has no band.
+    let is_like_another = |key: &str| key.starts_with("dtw_") || key.starts_with("open_dtw");
+    for kernel in of_kind(SweepKind::Priced).filter(|kernel| !is_like_another(kernel.key)) {
         for (n, m) in [(1, 70), (70, 3), (64, 64), (150, 150), (100, 210), (210, 100)] {
-            for radius in [0, 1, 31, 32, 40, 64, 300] {
+            for radius in [0, 1, 32, 40, 300] {
                 for band in [Band::Sakoe(radius), Band::Table(radius)] {
                     check_bits(kernel, &noisy(n, 5, 5), &noisy(m, 5, 6), band);
                 }
@@ -304,7 +354,8 @@ fn costs_by_products_are_as_good_as_rounded_once() {
 /// A series and itself, with an offset that takes most digits: the distance is exactly 0.
 #[test]
 fn a_series_is_at_no_distance_from_itself() {
-    for kernel in of_kind(SweepKind::Priced).chain(of_kind(SweepKind::Few)) {
+    let of_pairs = |kernel: &&Kernel| !keeps_last(kernel);
+    for kernel in of_kind(SweepKind::Priced).filter(of_pairs).chain(of_kind(SweepKind::Few)) {
         for channels in [2, 3, 4, 17, 64] {
             if kernel.width() < 100 && !kernel.has_strips()
                 || ![0, channels].contains(&(kernel.channels as usize))

@@ -9,6 +9,11 @@ use dtw_kernels::{Kernel, Role, SweepKind, catalog};
 
 const NU: f64 = 0.5;
 const LAMBDA: f64 = 1.0;
+/// What a step costs: ADTW's penalty and MSM's constant; points that are alike: EDR's and LCSS's threshold.
+const STEP: f64 = 0.5;
+const ALIKE: f64 = 0.5;
+/// ERP's gap value.
+const GAP: f64 = 0.25;
 /// Pairs of a launch.
 const TASKS: usize = 5;
 
@@ -28,32 +33,91 @@ fn gaps(series: &[f64]) -> Vec<f64> {
     series.iter().zip(before).map(|(point, before)| (point - before).abs() + NU + LAMBDA).collect()
 }
 
-/// The last column of the grid by the definition: rows x, columns y.
-fn last_column(kernel: &Kernel, x: &[f64], y: &[f64]) -> Vec<f64> {
-    let mut above = vec![f64::INFINITY; y.len() + 1];
-    above[0] = 0.0;
+/// The same, as ERP has it.
+fn erp_gaps(series: &[f64]) -> Vec<f64> {
+    series.iter().map(|point| (point - GAP).abs()).collect()
+}
+
+/// A weight of WDTW's table: of cells whose |i - j| is half of `beyond` more than half of the longer length. Multiples of
+/// an eighth, and some are zero.
+fn weight(beyond: i64) -> f64 {
+    beyond.rem_euclid(41) as f64 / 8.0
+}
+
+/// MSM's cost of a step to a point between the point before it and the opposite one, or beyond them.
+fn split(point: f64, before: f64, opposite: f64) -> f64 {
+    let (low, high) = (before.min(opposite), before.max(opposite));
+    STEP + (low - point).max(point - high).max(0.0)
+}
+
+/// The last column of the grid by the definition: rows x, columns y. Of a band the cells with |j - i| at most the radius
+/// beyond the difference of the lengths.
+fn last_column(kernel: &Kernel, x: &[f64], y: &[f64], radius: Option<usize>) -> Vec<f64> {
+    let key = kernel.key;
+    let gaps = if key == "erp" { erp_gaps } else { gaps };
     let (gap_x, gap_y) = (gaps(x), gaps(y));
+    let border = |k: usize, gaps: &[f64]| match key {
+        "erp" => gaps[..k].iter().sum(),
+        "edr" => k as f64,
+        "lcss" => 0.0,
+        _ => f64::from(u8::from(k > 0)) * f64::INFINITY,
+    };
+    let border = |k: usize, gaps: &[f64]| if k == 0 { 0.0 } else { border(k, gaps) };
+    let mut above: Vec<f64> = (0..=y.len()).map(|j| border(j, &gap_y)).collect();
     let mut last = Vec::new();
     for (i, point) in x.iter().enumerate() {
         let mut row = vec![f64::INFINITY; y.len() + 1];
-        if kernel.key == "open_dtw" {
-            row[0] = 0.0;
-        }
-        for (j, other) in y.iter().enumerate() {
+        row[0] = if key == "open_dtw" { 0.0 } else { border(i + 1, &gap_x) };
+        let radius = radius.unwrap_or(usize::MAX / 2);
+        let start = i.saturating_sub(radius + x.len().saturating_sub(y.len()));
+        let end = (i + radius + y.len().saturating_sub(x.len()) + 1).min(y.len());
+        for (j, other) in y.iter().enumerate().take(end).skip(start) {
             let apart = (point - other).abs();
-            row[j + 1] = if kernel.key == "twed" {
-                let before = |k: usize, of: &[f64]| if k == 0 { 0.0 } else { of[k - 1] };
-                let lag = 2.0 * NU * (i as f64 - j as f64).abs();
-                let matched = above[j] + apart + (before(i, x) - before(j, y)).abs() + lag;
-                matched.min(above[j + 1] + gap_x[i]).min(row[j] + gap_y[j])
-            } else {
-                apart * apart + above[j].min(above[j + 1]).min(row[j])
+            let before = |k: usize, of: &[f64]| if k == 0 { 0.0 } else { of[k - 1] };
+            let (before_x, before_y) = (before(i, x), before(j, y));
+            let (diagonal, up, left) = (above[j], above[j + 1], row[j]);
+            let least =
+                |[matched, down, right]: [f64; 3]| (diagonal + matched).min(up + down).min(left + right);
+            let is_match = f64::from(u8::from(apart <= ALIKE));
+            row[j + 1] = match key {
+                "twed" => {
+                    let lag = 2.0 * NU * (i as f64 - j as f64).abs();
+                    least([apart + (before_x - before_y).abs() + lag, gap_x[i], gap_y[j]])
+                }
+                "msm" => least([apart, split(*point, before_x, *other), split(*other, before_y, *point)]),
+                "erp" => least([apart, gap_x[i], gap_y[j]]),
+                "edr" => least([1.0 - is_match, 1.0, 1.0]),
+                "lcss" => least([-is_match, 0.0, 0.0]),
+                "adtw" => apart * apart + least([0.0, STEP, STEP]),
+                "wdtw" => {
+                    let beyond = 2 * i.abs_diff(j) as i64 - x.len().max(y.len()) as i64;
+                    weight(beyond) * apart * apart + least([0.0; 3])
+                }
+                _ => apart * apart + least([0.0; 3]),
             };
         }
-        last.push(row[y.len()]);
+        last.push(match key {
+            "lcss" => -row[y.len()],
+            _ => row[y.len()],
+        });
         above = row;
     }
     last
+}
+
+/// What kernels are told of a measure, for series of at most `longest` points.
+fn measure_of<T: Scalar>(launch: &mut Launch, kernel: &Kernel, longest: usize) -> Measure {
+    let parameters = match kernel.key {
+        "edr" | "lcss" => [ALIKE, 0.0, 0.0, 0.0],
+        "adtw" | "msm" => [STEP, 0.0, 0.0, 0.0],
+        _ => [NU, LAMBDA, 2.0, 0.0],
+    };
+    let longest = longest as i64;
+    let weights: Vec<T> = (-longest..=longest).map(|beyond| T::from_f64(weight(beyond))).collect();
+    let weights = launch.hold(&weights);
+    // Of LCSS the length.
+    let option = u32::from(kernel.key == "lcss");
+    Measure { parameters, option, weights, weight_center: longest, ..Measure::default() }
 }
 
 fn check<T: Scalar>(kernel: &'static Kernel, tasks: usize, n: usize, m: usize, spread: bool) {
@@ -61,6 +125,7 @@ fn check<T: Scalar>(kernel: &'static Kernel, tasks: usize, n: usize, m: usize, s
     let xs: Vec<Vec<f64>> = (0..tasks).map(|k| series((n - k.min(n - 1)).max(1), 3 + k as u64)).collect();
     let ys: Vec<Vec<f64>> =
         (0..tasks).map(|k| series((m - (3 * k).min(m - 1)).max(1), 90 + k as u64)).collect();
+    let gaps = if kernel.key == "erp" { erp_gaps } else { gaps };
     let (x, y) = (launch.side::<T>(&xs, gaps), launch.side::<T>(&ys, gaps));
     let stride = n.next_multiple_of(32);
     let keeps = kernel.has_strips() && kernel.key == "open_dtw";
@@ -90,14 +155,14 @@ fn check<T: Scalar>(kernel: &'static Kernel, tasks: usize, n: usize, m: usize, s
         keep_last: u32::from(keeps),
         ..Strips::default()
     };
-    let measure = Measure { parameters: [NU, LAMBDA, 2.0, 0.0], ..Measure::default() };
+    let measure = measure_of::<T>(&mut launch, kernel, n.max(m));
     let banding = Banding { spread: u32::from(spread), ..Banding::default() };
     let p = Sweep { pairs, banding, strips, measure, ..Sweep::default() };
     launch.run(kernel, &p, blocks);
     let (out, edges) =
         (launch.read::<T>(p.pairs.out, tasks), launch.read::<T>(p.strips.edges, tasks * stride));
     for k in 0..tasks {
-        let expected = last_column(kernel, &xs[k], &ys[k]);
+        let expected = last_column(kernel, &xs[k], &ys[k], None);
         let what = format!("{} {}x{} spread {spread}", kernel.symbol, xs[k].len(), ys[k].len());
         assert_eq!(out[k], *expected.last().unwrap(), "{what}");
         if keeps {
@@ -106,32 +171,24 @@ fn check<T: Scalar>(kernel: &'static Kernel, tasks: usize, n: usize, m: usize, s
     }
 }
 
-/// DTW of the cells with |(j - i)| at most `radius` beyond the difference of the lengths.
-fn banded(x: &[f64], y: &[f64], radius: usize) -> f64 {
-    let (n, m) = (x.len(), y.len());
-    let (below, above) = (radius + n.saturating_sub(m), radius + m.saturating_sub(n));
-    let mut last = vec![f64::INFINITY; m + 1];
-    last[0] = 0.0;
-    for (i, point) in x.iter().enumerate() {
-        let mut row = vec![f64::INFINITY; m + 1];
-        for j in i.saturating_sub(below)..(i + above + 1).min(m) {
-            row[j + 1] = (point - y[j]).powi(2) + last[j].min(last[j + 1]).min(row[j]);
-        }
-        last = row;
+fn check_diagonal(kernel: &'static Kernel, n: usize, m: usize, radius: usize) {
+    match kernel.dtype {
+        "f32" => check_diagonal_of::<f32>(kernel, n, m, radius),
+        _ => check_diagonal_of::<f64>(kernel, n, m, radius),
     }
-    last[m]
 }
 
-fn check_diagonal(kernel: &'static Kernel, n: usize, m: usize, radius: usize) {
+fn check_diagonal_of<T: Scalar>(kernel: &'static Kernel, n: usize, m: usize, radius: usize) {
     let mut launch = Launch::new();
     let all = |length: usize, seed: u64| (0..3).map(|k| series(length, seed + k)).collect::<Vec<_>>();
     let (xs, ys) = (all(n, 5), all(m, 50));
     let side = |side: Side| Side { offsets: 0, lengths: 0, stride: u64::from(side.length + PAD), ..side };
-    let (x, y) = (side(launch.side::<f32>(&xs, gaps)), side(launch.side::<f32>(&ys, gaps)));
+    let (x, y) = (side(launch.side::<T>(&xs, gaps)), side(launch.side::<T>(&ys, gaps)));
+    let nan = T::from_f64(f64::NAN);
     let pairs = Pairs {
         x,
         y,
-        out: launch.hold(&[f32::NAN; 9]),
+        out: launch.hold(&[nan; 9]),
         out_stride: 3,
         tasks: 9,
         pairing: params::CROSS,
@@ -139,10 +196,11 @@ fn check_diagonal(kernel: &'static Kernel, n: usize, m: usize, radius: usize) {
         ..Pairs::default()
     };
     let banding = Banding { band: params::BAND_SAKOE, radius: radius as u32, ..Banding::default() };
-    let p = Sweep { pairs, banding, ..Sweep::default() };
+    let measure = measure_of::<T>(&mut launch, kernel, n.max(m));
+    let p = Sweep { pairs, banding, measure, ..Sweep::default() };
     launch.run(kernel, &p, 1);
-    for (k, got) in launch.read::<f32>(p.pairs.out, 9).into_iter().enumerate() {
-        let expected = banded(&xs[k / 3], &ys[k % 3], radius);
+    for (k, got) in launch.read::<T>(p.pairs.out, 9).into_iter().enumerate() {
+        let expected = *last_column(kernel, &xs[k / 3], &ys[k % 3], Some(radius)).last().unwrap();
         assert_eq!(got, expected, "{} {n}x{m} radius {radius} task {k}", kernel.symbol);
     }
 }
@@ -151,12 +209,12 @@ fn check_diagonal(kernel: &'static Kernel, n: usize, m: usize, radius: usize) {
 fn bands_along_the_diagonal_of_every_shape() {
     let mut checked = 0;
     for kernel in catalog::kernels().iter().filter(|kernel| kernel.is(SweepKind::Diagonal)) {
-        let (width, idle) = (kernel.width() as usize, (kernel.lanes * kernel.idle()) as usize);
-        for offsets in [width - idle, width - idle + 1, width - idle / 2, width - 3, width - 1, width] {
+        let (width, least) = (kernel.width() as usize, kernel.least_offsets as usize);
+        for offsets in [least, least + 1, width.midpoint(least), width - 3, width - 1, width] {
             // An odd number is a radius on both sides; an even one needs lengths that differ.
             for (apart, n) in [(1, 3), (1, 40), (3, width / 2 + 3), (3, 2 * width + 9)] {
                 let apart = if offsets % 2 == 0 { apart } else { apart - 1 };
-                let radius = (offsets - apart - 1) / 2;
+                let Some(radius) = offsets.checked_sub(apart + 1).map(|both| both / 2) else { continue };
                 // A radius is at most the longer length; the widest shapes are left to shorter pairs, to save time.
                 if radius <= n && n <= 600 {
                     check_diagonal(kernel, n, n + apart, radius);
@@ -181,8 +239,10 @@ fn bands_along_the_diagonal_of_all_short_pairs() {
             for radius in 0..=n.max(m) + 1 {
                 let offsets = 2 * radius.min(n.max(m)) + n.abs_diff(m) + 1;
                 for kernel in &kernels {
-                    let least = (kernel.lanes * (kernel.columns - kernel.idle())) as usize;
-                    if (least..=kernel.width() as usize).contains(&offsets) {
+                    // Of the coarse shapes every seventh, to save time.
+                    let is_fine = (kernel.key, kernel.dtype) == ("dtw", "f32");
+                    let is_held = (kernel.least_offsets..=kernel.width()).contains(&(offsets as u32));
+                    if is_held && (is_fine || (n + 2 * m + 3 * radius) % 7 == 0) {
                         check_diagonal(kernel, n, m, radius);
                         checked += 1;
                     }
@@ -260,4 +320,18 @@ fn open_dtw_of_every_shape() {
 #[test]
 fn twed_of_every_shape() {
     check_all("twed");
+}
+
+#[test]
+fn measures_with_borders_of_every_shape() {
+    for key in ["erp", "edr", "lcss"] {
+        check_all(key);
+    }
+}
+
+#[test]
+fn other_measures_of_every_shape() {
+    for key in ["adtw", "wdtw", "msm"] {
+        check_all(key);
+    }
 }

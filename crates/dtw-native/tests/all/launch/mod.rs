@@ -30,16 +30,25 @@ impl Launch {
     #[allow(dead_code, reason = "not all tests need it")]
     pub(crate) fn side<T: Scalar>(&mut self, all: &[Vec<f64>], gaps: impl Fn(&[f64]) -> Vec<f64>) -> Side {
         let zeros = || vec![T::from_f64(0.0); PAD as usize];
-        let (mut values, mut costs, mut offsets, mut lengths) = (zeros(), zeros(), Vec::new(), Vec::new());
+        let (mut values, mut costs, mut sums) = (zeros(), zeros(), zeros());
+        let (mut offsets, mut lengths) = (Vec::new(), Vec::new());
         for series in all {
             offsets.push(values.len() as u64);
             lengths.push(series.len() as u32);
             values.extend(series.iter().map(|value| T::from_f64(*value)).chain(zeros()));
-            costs.extend(gaps(series).iter().map(|value| T::from_f64(*value)).chain(zeros()));
+            let gaps = gaps(series);
+            costs.extend(gaps.iter().map(|value| T::from_f64(*value)).chain(zeros()));
+            let mut total = 0.0;
+            let running = gaps.iter().map(|gap| {
+                total += gap;
+                T::from_f64(total)
+            });
+            sums.extend(running.chain(zeros()));
         }
         Side {
             values: self.hold(&values),
             gaps: self.hold(&costs),
+            sums: self.hold(&sums),
             offsets: self.hold(&offsets),
             lengths: self.hold(&lengths),
             length: *lengths.iter().max().unwrap(),

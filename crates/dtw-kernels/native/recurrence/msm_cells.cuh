@@ -1,0 +1,74 @@
+// MSM's cells at full speed (see lanes/cells.cuh): how far a point is from the interval between the point before it and
+// the opposite one takes two comparisons, where both differences are at hand.
+//
+//   d = x_i - y_j, s = x_i - x_(i-1): d and s of unlike signs: x_i lies between, and the distance is 0; of one sign: the
+//   smaller of both. So it is |d clamped to the interval from min(s, 0) to max(s, 0)|, the same number bit by bit.
+#pragma once
+
+#include "../lanes/cells.cuh"
+
+namespace dtw {
+
+template <class R, int K>
+struct MsmCells {
+    using T = typename R::Number;
+    using Cell = T;
+    static constexpr bool kEarly = false, kBorders = false;
+    T cell[K], point[K];
+    T low[K], high[K];  // of a column's point: y_(j-1) - y_j, or 0, whichever is less, and whichever is more
+    T before;           // the row's point before the next
+
+    DTW_DEVICE void load(const R& r, const Points<T>&, const Points<T>& y, uint32_t first) {
+        before = T(0);
+        T previous = first > 0 ? y.values[y.clamped(first - 1)] : T(0);
+        DTW_UNROLL
+        for (int k = 0; k < K; ++k) {
+            point[k] = y.values[y.clamped(first + k)];
+            const T step = previous - point[k];
+            low[k] = lesser(step, T(0));
+            high[k] = larger(step, T(0));
+            previous = point[k];
+            cell[k] = r.forbidden();
+        }
+    }
+
+    struct Row {
+        T point;
+        DTW_DEVICE void read(const T* values, const T*, int32_t i) { point = values[i]; }
+    };
+    DTW_DEVICE void begin(int32_t, uint32_t) {}
+
+    // What comes before the first row does not matter: cells above it are forbidden.
+    template <int kMost, int kRows>
+    DTW_DEVICE void take(const R& r, const Row (&x)[kRows], const T (&left)[kRows], T (&diagonal)[kRows], T (&edge)[kRows],
+                         const EdgeColumn& at) {
+        T row[kRows], least[kRows], most[kRows];
+        EdgeCell<K, kMost, T> edges[kRows];
+        DTW_UNROLL
+        for (int q = 0; q < kRows; ++q) {
+            row[q] = left[q];
+            const T step = x[q].point - (q == 0 ? before : x[q > 0 ? q - 1 : 0].point);
+            least[q] = lesser(step, T(0));
+            most[q] = larger(step, T(0));
+        }
+        before = x[kRows - 1].point;
+        visit_cells<K, kRows>([&](int q, int k) {
+            const T up = cell[k], between = x[q].point - point[k];
+            const T split = r.c + abs_(clamp(between, least[q], most[q]));
+            const T merge = r.c + abs_(clamp(between, low[k], high[k]));
+            const T here = min3_nonnegative(diagonal[q] + abs_(between), up + split, row[q] + merge);
+            diagonal[q] = up;
+            cell[k] = row[q] = here;
+            edges[q].take(k, here, at);
+        });
+        DTW_UNROLL
+        for (int q = 0; q < kRows; ++q) {
+            edge[q] = edges[q].value;
+        }
+    }
+
+private:
+    static DTW_DEVICE T clamp(T value, T low, T high) { return lesser(larger(value, low), high); }
+};
+
+}  // namespace dtw
