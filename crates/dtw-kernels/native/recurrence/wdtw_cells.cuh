@@ -14,10 +14,10 @@ struct WeightedCells {
     using T = typename R::Number;
     using Cell = T;
     static constexpr bool kEarly = false, kBorders = false;
-    static constexpr int kMostRows = 2;
+    static constexpr int kWeighted = 2;
     T cell[K], point[K];
     T weight[K + 1];      // weight[e] is of column first + e - 1 beside the next row
-    T coming[kMostRows];  // of the columns before these, from the right
+    T coming[kWeighted];  // of the columns before these, from the right
     const T* table;
     int32_t offset, limit;  // column less row of weight[0]; the farthest from the diagonal
 
@@ -48,7 +48,7 @@ struct WeightedCells {
     template <int kMost, int kRows>
     DTW_DEVICE void take(const R& r, const Row (&x)[kRows], const T (&left)[kRows], T (&diagonal)[kRows], T (&edge)[kRows],
                          const EdgeColumn& at) {
-        static_assert(kRows <= kMostRows, "weights of two rows are kept");
+        static_assert(kRows == kWeighted, "weights are of two rows: of one, nvcc 13.0 keeps them in memory");
         const Sample<T> none{};
         T row[kRows];
         EdgeCell<K, kMost, T> edges[kRows];
@@ -69,9 +69,11 @@ struct WeightedCells {
             edge[q] = edges[q].value;
         }
         DTW_UNROLL
-        for (int e = K; e >= 0; --e) {
-            weight[e] = e >= kRows ? weight[e >= kRows ? e - kRows : 0] : coming[e < kRows ? kRows - 1 - e : 0];
+        for (int e = K; e >= kRows; --e) {
+            weight[e] = weight[e - kRows];
         }
+        weight[1] = coming[0];
+        weight[0] = coming[1];
         offset -= kRows;
         fetch();
     }
@@ -82,7 +84,7 @@ private:
     }
     DTW_DEVICE void fetch() {
         DTW_UNROLL
-        for (int q = 0; q < kMostRows; ++q) {
+        for (int q = 0; q < kWeighted; ++q) {
             coming[q] = weight_of(offset - 1 - q);
         }
     }

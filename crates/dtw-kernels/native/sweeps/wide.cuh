@@ -277,9 +277,12 @@ DTW_DEVICE void sweep_wide_columns(const R& r, const Sweep& p, uint64_t k, const
     const Layout layout(begin, left < kWidth ? left : kWidth, K, R::kOpen, static_cast<uint32_t>(lane()));
     // Worth its code where one warp does a long query.
     constexpr bool kOne = R::kOpen && K >= 32 && kRows > 1;
-    if (R::kOpen && layout.last != K - 1) {
-        sweep_wide_strip<R, K, 1, R::kOpen, false, kTells>(r, p, k, task, strip, layout, links, last_column);
-    } else if (kOne && task.m <= kWidth && layout.most_shared <= 1) {
+    if constexpr (R::kOpen) {
+        if (layout.last != K - 1) {
+            return sweep_wide_strip<R, K, 1, true, false, kTells>(r, p, k, task, strip, layout, links, last_column);
+        }
+    }
+    if (kOne && task.m <= kWidth && layout.most_shared <= 1) {
         sweep_wide_strip<R, K, kRows, false, kOne, kTells>(r, p, k, task, strip, layout, links, last_column);
     } else {
         sweep_wide_strip<R, K, kRows, false, false, kTells>(r, p, k, task, strip, layout, links, last_column);
