@@ -21,7 +21,11 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Adtw<V> {
         self.penalty
     }
     #[inline(always)]
-    fn apart<const ROWS: usize, const COLUMNS: usize>(&self, x: [P; ROWS], y: [P; COLUMNS]) -> Apart<V, ROWS, COLUMNS> {
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
         squared_euclidean(x, y)
     }
     #[inline(always)]

@@ -34,7 +34,11 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Edr<V> {
         Value(left.0 + self.one)
     }
     #[inline(always)]
-    fn apart<const ROWS: usize, const COLUMNS: usize>(&self, x: [P; ROWS], y: [P; COLUMNS]) -> Apart<V, ROWS, COLUMNS> {
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
         self.threshold.apart(x, y)
     }
     #[inline(always)]

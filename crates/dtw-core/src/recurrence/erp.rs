@@ -47,7 +47,11 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Erp<V> {
         sum.sqrt()
     }
     #[inline(always)]
-    fn apart<const ROWS: usize, const COLUMNS: usize>(&self, x: [P; ROWS], y: [P; COLUMNS]) -> Apart<V, ROWS, COLUMNS> {
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
         euclidean(x, y)
     }
     #[inline(always)]

@@ -23,7 +23,11 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Frechet<V> {
         self.any
     }
     #[inline(always)]
-    fn apart<const ROWS: usize, const COLUMNS: usize>(&self, x: [P; ROWS], y: [P; COLUMNS]) -> Apart<V, ROWS, COLUMNS> {
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
         euclidean(x, y)
     }
     #[inline(always)]

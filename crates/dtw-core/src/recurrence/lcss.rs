@@ -53,7 +53,11 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Lcss<V> {
         Value(self.zero)
     }
     #[inline(always)]
-    fn apart<const ROWS: usize, const COLUMNS: usize>(&self, x: [P; ROWS], y: [P; COLUMNS]) -> Apart<V, ROWS, COLUMNS> {
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
         self.threshold.apart(x, y)
     }
     #[inline(always)]

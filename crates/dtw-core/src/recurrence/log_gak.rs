@@ -29,7 +29,11 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for LogGak<V> {
         self.rate
     }
     #[inline(always)]
-    fn apart<const ROWS: usize, const COLUMNS: usize>(&self, x: [P; ROWS], y: [P; COLUMNS]) -> Apart<V, ROWS, COLUMNS> {
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
         squared_euclidean(x, y)
     }
     #[inline(always)]

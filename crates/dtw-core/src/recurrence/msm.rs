@@ -37,7 +37,11 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Msm<V> {
         self.c
     }
     #[inline(always)]
-    fn apart<const ROWS: usize, const COLUMNS: usize>(&self, x: [P; ROWS], y: [P; COLUMNS]) -> Apart<V, ROWS, COLUMNS> {
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
         manhattan(x, y)
     }
     #[inline(always)]

@@ -53,7 +53,11 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for SoftDtw<V, C> {
         self.rate
     }
     #[inline(always)]
-    fn apart<const ROWS: usize, const COLUMNS: usize>(&self, x: [P; ROWS], y: [P; COLUMNS]) -> Apart<V, ROWS, COLUMNS> {
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
         self.cost.between_each(x, y)
     }
     #[inline(always)]

@@ -4,7 +4,7 @@
 //! For `i = j = 1` the second norm is that of two zero points; for `i = 1 < j` (and the transpose) the diagonal
 //! neighbour is a border cell, so the convention for its norm never matters. Marteau 2009, 10.1109/TPAMI.2008.76.
 
-use super::point::{Apart, each, euclidean, manhattan, sum_channels};
+use super::point::{Apart, euclidean, manhattan, sum_channels};
 use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::vector::Vector;
 
@@ -18,24 +18,31 @@ pub struct Twed<V> {
 
 impl<V: Vector> Twed<V> {
     #[inline(always)]
-    fn norms<P: Point<V>, const ROWS: usize, const COLUMNS: usize>(&self, a: [P; ROWS], b: [P; COLUMNS]) -> Apart<V, ROWS, COLUMNS> {
+    fn norms<P: Point<V>, const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        a: [P; ROWS],
+        b: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
         if P::UNIVARIATE || self.degree == 1.0 {
             return manhattan(a, b);
         }
         if self.degree == 2.0 {
             return euclidean(a, b);
         }
-        let sums = sum_channels(
-            a,
-            b,
-            #[inline(always)]
-            |a, b| (a - b).abs().powf(self.degree),
-        );
-        each(
-            sums,
-            #[inline(always)]
-            |sum| sum.powf(1.0 / self.degree),
-        )
+        let mut norms = [[self.nu; COLUMNS]; ROWS];
+        for r in 0..ROWS {
+            for c in 0..COLUMNS {
+                norms[r][c] = self.norm_of_degree(a[r], b[c]);
+            }
+        }
+        norms
+    }
+
+    /// For any degree. Powers are so slow that a call does not matter; inlined for every cell they were long to compile.
+    #[inline(never)]
+    fn norm_of_degree<P: Point<V>>(&self, a: P, b: P) -> V {
+        let [[sum]] = sum_channels([a], [b], |a, b| (a - b).abs().powf(self.degree));
+        sum.powf(1.0 / self.degree)
     }
 }
 
@@ -58,7 +65,11 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Twed<V> {
         step + (self.nu * elapsed + self.lambda)
     }
     #[inline(always)]
-    fn apart<const ROWS: usize, const COLUMNS: usize>(&self, x: [P; ROWS], y: [P; COLUMNS]) -> Apart<V, ROWS, COLUMNS> {
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
         self.norms(x, y)
     }
     #[inline(always)]

@@ -37,7 +37,11 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Wdtw<V> {
         weight(self.g, offset as f64 - n.max(m) as f64 / 2.0)
     }
     #[inline(always)]
-    fn apart<const ROWS: usize, const COLUMNS: usize>(&self, x: [P; ROWS], y: [P; COLUMNS]) -> Apart<V, ROWS, COLUMNS> {
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
         squared_euclidean(x, y)
     }
     #[inline(always)]

@@ -1,6 +1,7 @@
 //! The tests of the backend, in one program.
 
 mod cancelling;
+mod channels;
 mod conformance;
 mod consistency;
 mod costs;
