@@ -371,8 +371,8 @@ impl<V: Register, const ROWS: usize> LookedBack<V, ROWS> {
     }
 }
 
-/// Calls `step` with 0, 1, … below `count` and `COLUMNS`. It is no loop, which would not be unrolled for dear steps: what
-/// they take by its number would lie in memory.
+/// Calls `step` with 0, 1, … below `count` and `COLUMNS`. It is no loop, which would not be unrolled for dear steps:
+/// what they take by its number would lie in memory.
 #[inline(always)]
 fn one_by_one<const COLUMNS: usize>(count: usize, mut step: impl FnMut(usize)) {
     const { assert!(COLUMNS == 1 || COLUMNS == FEWER_COLUMNS || COLUMNS == self::COLUMNS) };

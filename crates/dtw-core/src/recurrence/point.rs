@@ -55,8 +55,8 @@ impl<V: Vector> Point<V> for &[V] {
 pub type Apart<V, const ROWS: usize, const COLUMNS: usize> = [[V; COLUMNS]; ROWS];
 
 /// Sums over the channels, of each of some points with each of others: begun by `first` of the values in channel 0,
-/// and taken on by `next` of the sum and the values in channel 1, 2, …. The sums do not wait for each other, and a value
-/// is read once for all of them.
+/// and taken on by `next` of the sum and the values in channel 1, 2, …. The sums do not wait for each other, and a
+/// value is read once for all of them.
 #[inline(always)]
 pub(super) fn over_channels<V: Vector, P: Point<V>, const ROWS: usize, const COLUMNS: usize>(
     x: [P; ROWS],

@@ -38,7 +38,8 @@ impl<V: Vector> Twed<V> {
         norms
     }
 
-    /// For any degree. Powers are so slow that a call does not matter; inlined for every cell they were long to compile.
+    /// For any degree. Powers are so slow that a call does not matter; inlined for every cell, they take long to
+    /// compile.
     #[inline(never)]
     fn norm_of_degree<P: Point<V>>(&self, a: P, b: P) -> V {
         let [[sum]] = sum_channels([a], [b], |a, b| (a - b).abs().powf(self.degree));

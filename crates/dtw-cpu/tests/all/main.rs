@@ -1,5 +1,6 @@
 //! The tests of the backend, in one program.
 
+mod bit_parallel;
 mod cancelling;
 mod channels;
 mod conformance;
