@@ -10,6 +10,8 @@ use crate::{LocalCost, Scalar};
 
 /// A local cost, split in two so that the squared difference can be fused with the addition that follows it.
 pub trait Cost<V: Vector, P: Point<V>>: Copy {
+    /// Whether it may be a root.
+    const ROOTS: bool = false;
     /// What can be computed without the neighbours, of each of some points with each of others.
     fn between_each<const ROWS: usize, const COLUMNS: usize>(
         self,
@@ -110,6 +112,7 @@ impl<V: Vector, P: Point<V>> Cost<V, P> for Manhattan {
 
 /// The cost that is told at run time. A sweep that prices dearly takes it, and is compiled once for all costs.
 impl<V: Vector, P: Point<V>> Cost<V, P> for LocalCost {
+    const ROOTS: bool = true;
     #[inline(always)]
     fn between_each<const ROWS: usize, const COLUMNS: usize>(
         self,

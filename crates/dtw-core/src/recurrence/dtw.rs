@@ -26,6 +26,7 @@ impl<V: Vector, C> Dtw<V, C> {
 impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Dtw<V, C> {
     type State = Value<V>;
     type Price = V;
+    const ROOTS: bool = C::ROOTS;
 
     #[inline(always)]
     fn any(&self) -> V {

@@ -20,6 +20,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Erp<V> {
     /// Match, delete, insert.
     type Price = [V; 3];
     const GAPS: bool = true;
+    const ROOTS: bool = true;
 
     #[inline(always)]
     fn any(&self) -> V {

@@ -17,6 +17,7 @@ pub struct Frechet<V> {
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Frechet<V> {
     type State = Value<V>;
     type Price = V;
+    const ROOTS: bool = true;
 
     #[inline(always)]
     fn any(&self) -> V {

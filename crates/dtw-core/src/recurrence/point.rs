@@ -107,7 +107,10 @@ pub(super) fn each<V: Vector, const ROWS: usize, const COLUMNS: usize>(
 }
 
 /// `Σₖ f(xₖ, yₖ)`.
-#[expect(clippy::redundant_closure, reason = "the function itself would be called, not inlined: twice the time")]
+#[expect(
+    clippy::redundant_closure,
+    reason = "the function itself would be called, not inlined: twice the time"
+)]
 #[inline(always)]
 pub(super) fn sum_channels<V: Vector, P: Point<V>, const ROWS: usize, const COLUMNS: usize>(
     x: [P; ROWS],

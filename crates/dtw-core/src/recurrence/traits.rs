@@ -76,6 +76,8 @@ pub trait Recurrence<V: Vector, P: Point<V>>: Copy {
     const WEIGHTS: bool = false;
     /// Whether [`Recurrence::price`] uses how far apart the points before these are.
     const LOOKS_BACK: bool = false;
+    /// Whether [`Recurrence::apart`] may take roots, which take time beside the sums of the next cells.
+    const ROOTS: bool = false;
     /// Whether the state tells where a free path starts, so that the whole last row is the result.
     const LOCATES: bool = false;
     /// Whether one best path makes the value, so that [`Recurrence::arrivals`] decides a warping path.

@@ -54,6 +54,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Twed<V> {
     const GAPS: bool = true;
     const TIMES: bool = true;
     const LOOKS_BACK: bool = true;
+    const ROOTS: bool = true;
 
     #[inline(always)]
     fn any(&self) -> V {
