@@ -1,9 +1,9 @@
 //! LCSS and EDR of one channel without a band: a row of cells as bits, 64 cells in a word.
 //!
 //! Neighbouring cells differ by at most 1. So a bit for each cell says where a row of LCSS grows, and two bits say
-//! where a row of EDR rises and falls. One addition carries the matches of a row along 64 cells. What is left of the work is
-//! to compare the points: a register-full at a time, of one pair. Both measures count in whole numbers, so the results
-//! are those of the other sweeps.
+//! where a row of EDR rises and falls. One addition carries the matches of a row along 64 cells. What is left of the
+//! work is to compare the points: a register-full at a time, of one pair. Both measures count in whole numbers, so the
+//! results are those of the other sweeps.
 //!
 //! A word waits for the one left of it and for the one above it. So pairs of equal lengths are swept together, each of
 //! which has its own words to wait for.
