@@ -75,8 +75,8 @@ impl<T: Scalar> CostMatrix<T> {
             Measure::Lcss { epsilon, .. } => {
                 let (epsilon, match_) = (T::from_f64(epsilon), T::from_f64(-1.0));
                 let price = |i, j| if at(i, j) <= epsilon { match_ } else { T::ZERO };
-                let (zero, output) = (T::ZERO, LcssOutput::Length);
-                of_prices(lcss::Lcss { zero, minus_one: match_, epsilon, output }, shape, price)
+                let lcss = lcss::Lcss::new::<One<T>>(T::ZERO, epsilon.to_f64(), LcssOutput::Length);
+                of_prices(lcss, shape, price)
             }
             _ => bail_invalid!("a cost matrix of costs is one of dtw, adtw, frechet or lcss"),
         };
@@ -151,7 +151,7 @@ impl<T: Scalar, P: Point<T>> Visitor<T, P> for Sweep<T, P> {
         let left = |above, i: usize| recurrence.border_down(above, &x[i]);
         fill(recurrence, [n, m], above, left, |i, j| {
             let allowed = self.band.row(i).contains(&j);
-            allowed.then(|| recurrence.price(&x[i], &y[j], weights[i.abs_diff(j)]))
+            allowed.then(|| recurrence.price_alone(&x[i], &y[j], weights[i.abs_diff(j)]))
         })
     }
 }

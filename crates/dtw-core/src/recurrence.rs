@@ -14,10 +14,11 @@ pub mod excess;
 mod point;
 mod scaled;
 pub mod subsequence;
+mod threshold;
 mod traits;
 
 pub use excess::{Parted, SoftExcess};
-pub use point::{One, Point};
+pub use point::{Apart, One, Point};
 pub use scaled::{Scaled, log_of};
 pub use soft_dtw::SoftDtw;
 pub use subsequence::Located;

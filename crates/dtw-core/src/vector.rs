@@ -119,6 +119,10 @@ pub trait Scalar:
     fn from_f64(value: f64) -> Self;
     /// Widens to `f64`, exactly.
     fn to_f64(self) -> f64;
+    /// The least number above.
+    fn next_up(self) -> Self;
+    /// The largest number below.
+    fn next_down(self) -> Self;
 }
 
 impl std::str::FromStr for Dtype {
@@ -216,6 +220,14 @@ macro_rules! scalar_vector {
             #[inline(always)]
             fn to_f64(self) -> f64 {
                 self.into()
+            }
+            #[inline(always)]
+            fn next_up(self) -> Self {
+                <$t>::next_up(self)
+            }
+            #[inline(always)]
+            fn next_down(self) -> Self {
+                <$t>::next_down(self)
             }
         }
     };

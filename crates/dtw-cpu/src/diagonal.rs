@@ -187,7 +187,7 @@ where
             );
             let y = lines.y.sample::<V, P, R>(token, &tables.y_gaps, lines.y.slot(0) + span.row - t);
             let weight = if R::WEIGHTS { tables.weights.read::<V>(token, span.row, t) } else { y.time };
-            let price = recurrence.price(&rows_of_x[r], &y, weight);
+            let price = recurrence.price_alone(&rows_of_x[r], &y, weight);
             let left = here[r];
             let mut state = recurrence.combine(diagonal[r], up, left, price);
             if K::ON {
@@ -302,7 +302,7 @@ fn quickly<'a, V, P, R, K, const ENTERING: bool>(
             let row = rows.start + 1 + r * V::LANES;
             let y = lines.y.sample::<V, P, R>(token, &tables.y_gaps, lines.y.slot(0) + row - t);
             let weight = if R::WEIGHTS { tables.weights.read::<V>(token, row, t) } else { y.time };
-            let price = recurrence.price(&rows_of_x[r], &y, weight);
+            let price = recurrence.price_alone(&rows_of_x[r], &y, weight);
             let mut state = recurrence.combine(uppers[r], up, states[r], price);
             if K::ON {
                 record::<V, P, R, K>(recorder, recurrence, r, [uppers[r], up, states[r]], price);

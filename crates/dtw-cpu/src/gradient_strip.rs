@@ -100,7 +100,7 @@ impl<'a, V: Register + 'a, P: Stored<'a, V>, C: Cost<V, P>> Strip<'_, 'a, V, P, 
             };
             let x = &self.rows[r];
             let y = self.y.sample::<P, SoftDtw<V, C>>(&[], first + column + 1);
-            let mut price = Recurrence::<V, P>::price(self.soft, x, &y, x.time);
+            let mut price = Recurrence::<V, P>::price_alone(self.soft, x, &y, x.time);
             if MASKED {
                 price = within(price, self.bounds[r], first + column);
             }

@@ -11,6 +11,7 @@ use dtw_core::{
 
 use crate::abandon::Abandoning;
 use crate::batched::{self, BatchContext, ROWS};
+use crate::bit_parallel::{self, Words};
 use crate::cells::{CellRecorder, Cells, Unrecorded};
 use crate::gradient_scratch::GradientScratch;
 use crate::gradient_single::SingleScratch;
@@ -34,6 +35,7 @@ pub(crate) struct Scratch<V: Register> {
     pub(crate) gradient: GradientScratch<V>,
     pub(crate) single_gradient: SingleScratch<V>,
     pub(crate) counts: PathCounts,
+    words: Words<V::Scalar>,
     /// Choices of a register-full of pairs whose paths are wanted.
     cells: Cells,
     pub(crate) abandoning: Abandoning<V>,
@@ -92,6 +94,7 @@ impl<V: Register> Scratch<V> {
             gradient: GradientScratch::default(),
             single_gradient: SingleScratch::new(),
             counts: PathCounts::default(),
+            words: Words::default(),
             cells: Cells::default(),
             abandoning: Abandoning::new(),
             last_ranges: None,
@@ -123,6 +126,7 @@ impl<V: Register> Scratch<V> {
         let ranges = self.last_ranges.as_ref().map_or(0, |(.., ranges)| ranges.bytes());
         (batched
             + ranges
+            + self.words.bytes()
             + self.cells.bytes()
             + self.abandoning.bytes()
             + single
@@ -173,6 +177,11 @@ impl<V: Register> Scratch<V> {
         out: &mut [V::Scalar],
         observer: &dyn Observer,
     ) -> Result<()> {
+        if bit_parallel::takes(spec, x[0].channels) {
+            let why = "a bit or two for each cell, 64 cells at once, are fewer instructions";
+            tell::<V>(observer, "bit-parallel sweep", why, x.len());
+            return self.words.sweep::<V>(token, spec, (x, y), out, observer);
+        }
         let n = x.iter().map(Series::len).max().unwrap_or(0);
         let m = y.iter().map(Series::len).max().unwrap_or(0);
         let uniform = x.iter().all(|s| s.len() == n) && y.iter().all(|s| s.len() == m);

@@ -73,6 +73,8 @@ pub(crate) trait Register: Vector {
     const LANES: usize;
     /// Whether every sweep is compiled for it. Where not, only those that nothing else replaces: the same bits, later.
     const IS_TUNED: bool;
+    /// Whether there are 32 of them, not 16.
+    const HAS_MANY: bool;
     /// What makes one: proof that the instruction set is there.
     type Token: Copy + Send + Sync + 'static;
     /// `value` in every lane.
@@ -87,6 +89,8 @@ pub(crate) trait Register: Vector {
     fn lanes_mut(&mut self) -> &mut [Self::Scalar];
     /// All lanes one up; the last lane of `below` enters at lane 0.
     fn shift_up(self, below: Self) -> Self;
+    /// Lane `k` of register `l` and lane `l` of register `k` change places, of the first `LANES` registers.
+    fn transpose(registers: &mut [Self; MOST_LANES]);
     /// Lane `k` of the mask in bit `k`.
     fn bits(mask: Self::Mask) -> u64;
     /// Runs `work` compiled for the instruction set. `work` and all it calls must be `#[inline(always)]`.
@@ -227,6 +231,7 @@ impl<S: Simd, T: Float> Register for Lanes<S, T> {
     // SSE2 runs on processors from before 2013 alone, and was a third of the crate's compile time.
     const IS_TUNED: bool =
         !cfg!(any(target_arch = "x86", target_arch = "x86_64")) || Self::LANES * size_of::<T>() > 16;
+    const HAS_MANY: bool = cfg!(target_arch = "aarch64") || Self::LANES * size_of::<T>() == 64;
     type Token = S;
 
     #[inline(always)]
@@ -258,6 +263,17 @@ impl<S: Simd, T: Float> Register for Lanes<S, T> {
             16 => below.0.slide::<15>(self.0),
             lanes => unreachable!("no instruction set here has registers of {lanes} floats"),
         })
+    }
+    #[inline(always)]
+    fn transpose(registers: &mut [Self; MOST_LANES]) {
+        // Each round turns the bits of a place (those of the register, then those of the lane) round by one.
+        for _ in 0..Self::LANES.ilog2() {
+            let before = *registers;
+            for k in 0..Self::LANES / 2 {
+                let (low, high) = before[k].0.interleave(before[k + Self::LANES / 2].0);
+                (registers[2 * k], registers[2 * k + 1]) = (Self(low), Self(high));
+            }
+        }
     }
     #[inline(always)]
     fn bits(mask: Self::Mask) -> u64 {

@@ -26,6 +26,7 @@
 
 mod abandon;
 mod batched;
+mod bit_parallel;
 mod cells;
 mod choices;
 mod costs;

@@ -7,7 +7,7 @@ use dtw_core::recurrence::{One, Point, Recurrence, Sample};
 use dtw_core::vector::Vector;
 use dtw_core::{Scalar, Series};
 
-use crate::lanes::Register;
+use crate::lanes::{MOST_LANES, Register};
 
 /// A point type that can be read from interleaved storage.
 pub(crate) trait Stored<'a, V: Vector + 'a>: Point<V> {
@@ -87,16 +87,7 @@ impl<V: Register> Side<V> {
                 *slot = V::splat(token, *value);
             }
         } else {
-            for l in 0..V::LANES {
-                let values = series[l.min(series.len() - 1)].values;
-                let slots = &mut self.points[channels..end];
-                for (slot, value) in slots.iter_mut().zip(values) {
-                    slot.lanes_mut()[l] = *value;
-                }
-                for slot in &mut slots[values.len()..] {
-                    slot.lanes_mut()[l] = V::Scalar::ZERO;
-                }
-            }
+            interleave(token, series, &mut self.points[channels..end]);
         }
         self.points[end..end + padding * channels].fill(zero);
     }
@@ -148,6 +139,32 @@ impl<V: Register> Side<V> {
             time: if R::TIMES { self.times[i] } else { zero },
             previous_time: if R::TIMES { self.times[i - 1] } else { zero },
             gap: if R::GAPS && !gaps.is_empty() { gaps[i] } else { zero },
+        }
+    }
+}
+
+/// Fills lane `l` with the values of `series[l]`, and zeros after them; lanes beyond repeat the last series. As many
+/// values as there are lanes are turned round at once: value by value it took a tenth of a sweep of 16 channels
+/// (AVX-512, AMD Zen 4).
+#[inline(always)]
+fn interleave<V: Register>(token: V::Token, series: &[Series<'_, V::Scalar>], slots: &mut [V]) {
+    let values = |l: usize| series[l.min(series.len() - 1)].values;
+    let shortest = series.iter().map(|s| s.values.len()).min().unwrap_or(0);
+    let whole = shortest - shortest % V::LANES;
+    let mut block = [V::splat(token, V::Scalar::ZERO); MOST_LANES];
+    for (k, slots) in slots[..whole].chunks_exact_mut(V::LANES).enumerate() {
+        for (l, register) in block.iter_mut().enumerate().take(V::LANES) {
+            *register = V::load(token, &values(l)[k * V::LANES..]);
+        }
+        V::transpose(&mut block);
+        for (slot, register) in slots.iter_mut().zip(&block) {
+            *slot = *register;
+        }
+    }
+    for l in 0..V::LANES {
+        let rest = &values(l)[whole..];
+        for (k, slot) in slots[whole..].iter_mut().enumerate() {
+            slot.lanes_mut()[l] = rest.get(k).copied().unwrap_or(V::Scalar::ZERO);
         }
     }
 }

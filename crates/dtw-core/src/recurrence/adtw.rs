@@ -2,7 +2,7 @@
 //!
 //! Herrmann & Webb 2023, 10.1016/j.patcog.2023.109333.
 
-use super::point::{min3, squared_euclidean};
+use super::point::{Apart, min3, squared_euclidean};
 use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::vector::Vector;
 
@@ -21,8 +21,16 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Adtw<V> {
         self.penalty
     }
     #[inline(always)]
-    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> V {
-        squared_euclidean(x.point, y.point)
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
+        squared_euclidean(x, y)
+    }
+    #[inline(always)]
+    fn price(&self, _: &Sample<V, P>, _: &Sample<V, P>, [here, _]: [V; 2], _: V) -> V {
+        here
     }
     #[inline(always)]
     fn arrivals(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, _: V) -> [V; 3] {

@@ -4,23 +4,40 @@
 //! sign. The last two costs have a kink at `x = y`, where the derivative is taken to be 0, which is a subgradient.
 
 use super::Point;
-use super::point::{euclidean, squared_euclidean, sum_channels};
+use super::point::{Apart, differences, euclidean, manhattan, squared_euclidean};
 use crate::vector::Vector;
 use crate::{LocalCost, Scalar};
 
 /// A local cost, split in two so that the squared difference can be fused with the addition that follows it.
 pub trait Cost<V: Vector, P: Point<V>>: Copy {
-    /// What can be computed without the neighbours.
-    fn between(self, x: P, y: P) -> V;
+    /// Whether it may be a root.
+    const ROOTS: bool = false;
+    /// What can be computed without the neighbours, of each of some points with each of others.
+    fn between_each<const ROWS: usize, const COLUMNS: usize>(
+        self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS>;
+    /// The same of one point with one other.
+    #[inline(always)]
+    fn between(self, x: P, y: P) -> V {
+        let [[between]] = self.between_each([x], [y]);
+        between
+    }
     /// `base` plus the cost.
     #[inline(always)]
     fn add_to(self, base: V, between: V) -> V {
         base + between
     }
+    /// The cost, of what can be computed without the neighbours.
+    #[inline(always)]
+    fn whole(self, between: V) -> V {
+        between
+    }
     /// The cost itself.
     #[inline(always)]
     fn value(self, x: P, y: P) -> V {
-        self.between(x, y)
+        self.whole(self.between(x, y))
     }
 }
 
@@ -46,16 +63,20 @@ pub struct Manhattan;
 
 impl<V: Vector, P: Point<V>> Cost<V, P> for SquaredEuclidean {
     #[inline(always)]
-    fn between(self, x: P, y: P) -> V {
-        if P::UNIVARIATE { x.get(0) - y.get(0) } else { squared_euclidean(x, y) }
+    fn between_each<const ROWS: usize, const COLUMNS: usize>(
+        self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
+        if P::UNIVARIATE { differences(x, y) } else { squared_euclidean(x, y) }
     }
     #[inline(always)]
     fn add_to(self, base: V, between: V) -> V {
         if P::UNIVARIATE { between.mul_add(between, base) } else { base + between }
     }
     #[inline(always)]
-    fn value(self, x: P, y: P) -> V {
-        squared_euclidean(x, y)
+    fn whole(self, between: V) -> V {
+        if P::UNIVARIATE { between * between } else { between }
     }
 }
 
@@ -80,19 +101,28 @@ impl<V: Vector> Slope<V> for SquaredEuclidean {
 
 impl<V: Vector, P: Point<V>> Cost<V, P> for Manhattan {
     #[inline(always)]
-    fn between(self, x: P, y: P) -> V {
-        sum_channels(x, y, |a, b| (a - b).abs())
+    fn between_each<const ROWS: usize, const COLUMNS: usize>(
+        self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
+        manhattan(x, y)
     }
 }
 
 /// The cost that is told at run time. A sweep that prices dearly takes it, and is compiled once for all costs.
 impl<V: Vector, P: Point<V>> Cost<V, P> for LocalCost {
+    const ROOTS: bool = true;
     #[inline(always)]
-    fn between(self, x: P, y: P) -> V {
+    fn between_each<const ROWS: usize, const COLUMNS: usize>(
+        self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
         match self {
             LocalCost::SquaredEuclidean => squared_euclidean(x, y),
             LocalCost::Euclidean => euclidean(x, y),
-            LocalCost::Manhattan => Manhattan.between(x, y),
+            LocalCost::Manhattan => manhattan(x, y),
         }
     }
 }
@@ -135,7 +165,7 @@ mod tests {
     const COSTS: [LocalCost; 3] = [LocalCost::SquaredEuclidean, LocalCost::Euclidean, LocalCost::Manhattan];
 
     fn slopes<C: Slope<f64>>(cost: C, x: &[f64], y: &[f64]) -> Vec<f64> {
-        let squared = squared_euclidean(x, y);
+        let [[squared]] = squared_euclidean([x], [y]);
         x.iter().zip(y).map(|(x, y)| cost.factor() * cost.share(1.0, squared) * cost.along(x - y)).collect()
     }
 

@@ -3,7 +3,7 @@
 //! Sakoe & Chiba 1978, 10.1109/TASSP.1978.1163055.
 
 use super::cost::{Cost, Manhattan, SquaredEuclidean};
-use super::point::min3;
+use super::point::{Apart, min3};
 use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::LocalCost;
 use crate::vector::Vector;
@@ -26,14 +26,23 @@ impl<V: Vector, C> Dtw<V, C> {
 impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Dtw<V, C> {
     type State = Value<V>;
     type Price = V;
+    const ROOTS: bool = C::ROOTS;
 
     #[inline(always)]
     fn any(&self) -> V {
         self.any
     }
     #[inline(always)]
-    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> V {
-        self.cost.between(x.point, y.point)
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
+        self.cost.between_each(x, y)
+    }
+    #[inline(always)]
+    fn price(&self, _: &Sample<V, P>, _: &Sample<V, P>, [here, _]: [V; 2], _: V) -> V {
+        here
     }
     #[inline(always)]
     fn combine(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: V) -> Value<V> {

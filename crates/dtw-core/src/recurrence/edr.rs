@@ -2,7 +2,8 @@
 //!
 //! Chen, Özsu & Oria 2005, 10.1145/1066157.1066213.
 
-use super::point::euclidean;
+use super::point::Apart;
+use super::threshold::Threshold;
 use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::vector::Vector;
 use crate::{EdrOutput, Scalar};
@@ -12,7 +13,7 @@ use crate::{EdrOutput, Scalar};
 pub struct Edr<V> {
     zero: V,
     one: V,
-    epsilon: V,
+    threshold: Threshold<V>,
     output: EdrOutput,
 }
 
@@ -22,7 +23,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Edr<V> {
 
     #[inline(always)]
     fn any(&self) -> V {
-        self.epsilon
+        self.one
     }
     #[inline(always)]
     fn border_down(&self, above: Value<V>, _: &Sample<V, P>) -> Value<V> {
@@ -33,8 +34,16 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Edr<V> {
         Value(left.0 + self.one)
     }
     #[inline(always)]
-    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> V {
-        V::select(euclidean(x.point, y.point).less_equal(self.epsilon), self.zero, self.one)
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
+        self.threshold.apart(x, y)
+    }
+    #[inline(always)]
+    fn price(&self, _: &Sample<V, P>, _: &Sample<V, P>, [here, _]: [V; 2], _: V) -> V {
+        V::select(self.threshold.reaches(here), self.zero, self.one)
     }
     #[inline(always)]
     fn arrivals(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: V) -> [V; 3] {
@@ -60,7 +69,7 @@ pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(
     visitor.visit(Edr {
         zero: any.like(V::Scalar::ZERO),
         one: any.constant(1.0),
-        epsilon: any.constant(epsilon),
+        threshold: Threshold::new::<P>(any, epsilon),
         output,
     })
 }

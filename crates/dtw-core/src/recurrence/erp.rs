@@ -3,7 +3,7 @@
 //!
 //! Chen & Ng 2004, 10.1016/B978-012088469-8.50070-X.
 
-use super::point::euclidean;
+use super::point::{Apart, euclidean};
 use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::Scalar;
 use crate::vector::Vector;
@@ -20,6 +20,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Erp<V> {
     /// Match, delete, insert.
     type Price = [V; 3];
     const GAPS: bool = true;
+    const ROOTS: bool = true;
 
     #[inline(always)]
     fn any(&self) -> V {
@@ -47,8 +48,16 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Erp<V> {
         sum.sqrt()
     }
     #[inline(always)]
-    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> [V; 3] {
-        [euclidean(x.point, y.point), x.gap, y.gap]
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
+        euclidean(x, y)
+    }
+    #[inline(always)]
+    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, [here, _]: [V; 2], _: V) -> [V; 3] {
+        [here, x.gap, y.gap]
     }
     #[inline(always)]
     fn arrivals(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: [V; 3]) -> [V; 3] {

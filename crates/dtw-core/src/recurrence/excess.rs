@@ -11,6 +11,7 @@
 //! therefore kept with what rounding has taken from them, in a second number each (Knuth's two-sum).
 
 use super::cost::Cost;
+use super::point::Apart;
 use super::{Point, Recurrence, Sample, State, Visitor};
 use crate::vector::Vector;
 use crate::{Dtype, LocalCost, Measure, Scalar};
@@ -172,8 +173,16 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for SoftExcess<V> {
         self.rate
     }
     #[inline(always)]
-    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> [V; 2] {
-        let (kept, taken) = exp2_and_rest(self.cost.value(x.point, y.point) * self.rate);
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
+        self.cost.between_each(x, y)
+    }
+    #[inline(always)]
+    fn price(&self, _: &Sample<V, P>, _: &Sample<V, P>, [here, _]: [V; 2], _: V) -> [V; 2] {
+        let (kept, taken) = exp2_and_rest(here * self.rate);
         // q/(2 − q) = q/(1 + (1 − q)), and 1 less that is 2(1 − q)/(1 + (1 − q)).
         let one = self.rate.constant(1.0);
         let share = one / self.kernel.mul_add(taken, one);

@@ -4,7 +4,7 @@
 //! Eiter & Mannila 1994, "Computing Discrete Fréchet Distance", technical report CD-TR 94/64, Technische Universität
 //! Wien.
 
-use super::point::{euclidean, min3};
+use super::point::{Apart, euclidean, min3};
 use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::vector::Vector;
 
@@ -17,14 +17,23 @@ pub struct Frechet<V> {
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Frechet<V> {
     type State = Value<V>;
     type Price = V;
+    const ROOTS: bool = true;
 
     #[inline(always)]
     fn any(&self) -> V {
         self.any
     }
     #[inline(always)]
-    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> V {
-        euclidean(x.point, y.point)
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
+        euclidean(x, y)
+    }
+    #[inline(always)]
+    fn price(&self, _: &Sample<V, P>, _: &Sample<V, P>, [here, _]: [V; 2], _: V) -> V {
+        here
     }
     #[inline(always)]
     fn combine(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: V) -> Value<V> {

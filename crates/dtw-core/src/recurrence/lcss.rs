@@ -6,7 +6,8 @@
 //! of it that of the column's last cell inside: sweeps need no more of what lies outside than its nearest cells.
 //! Vlachos, Kollios & Gunopulos 2002, 10.1109/ICDE.2002.994784.
 
-use super::point::euclidean;
+use super::point::Apart;
+use super::threshold::Threshold;
 use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::vector::Vector;
 use crate::{LcssOutput, Scalar};
@@ -14,10 +15,19 @@ use crate::{LcssOutput, Scalar};
 /// Longest common subsequence.
 #[derive(Debug, Clone, Copy)]
 pub struct Lcss<V> {
-    pub(crate) zero: V,
-    pub(crate) minus_one: V,
-    pub(crate) epsilon: V,
-    pub(crate) output: LcssOutput,
+    zero: V,
+    minus_one: V,
+    threshold: Threshold<V>,
+    output: LcssOutput,
+}
+
+impl<V: Vector> Lcss<V> {
+    /// The recurrence on points `P`, for vectors as wide as `any`.
+    #[inline(always)]
+    pub(crate) fn new<P: Point<V>>(any: V, epsilon: f64, output: LcssOutput) -> Self {
+        let threshold = Threshold::new::<P>(any, epsilon);
+        Self { zero: any.like(V::Scalar::ZERO), minus_one: any.constant(-1.0), threshold, output }
+    }
 }
 
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Lcss<V> {
@@ -28,7 +38,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Lcss<V> {
 
     #[inline(always)]
     fn any(&self) -> V {
-        self.epsilon
+        self.zero
     }
     #[inline(always)]
     fn outside(&self, up: Value<V>, left: Value<V>) -> Value<V> {
@@ -43,8 +53,16 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Lcss<V> {
         Value(self.zero)
     }
     #[inline(always)]
-    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> V {
-        V::select(euclidean(x.point, y.point).less_equal(self.epsilon), self.minus_one, self.zero)
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
+        self.threshold.apart(x, y)
+    }
+    #[inline(always)]
+    fn price(&self, _: &Sample<V, P>, _: &Sample<V, P>, [here, _]: [V; 2], _: V) -> V {
+        V::select(self.threshold.reaches(here), self.minus_one, self.zero)
     }
     #[inline(always)]
     fn arrivals(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: V) -> [V; 3] {
@@ -68,10 +86,5 @@ pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(
     output: LcssOutput,
     visitor: F,
 ) -> F::Output {
-    visitor.visit(Lcss {
-        zero: any.like(V::Scalar::ZERO),
-        minus_one: any.constant(-1.0),
-        epsilon: any.constant(epsilon),
-        output,
-    })
+    visitor.visit(Lcss::new::<P>(any, epsilon, output))
 }

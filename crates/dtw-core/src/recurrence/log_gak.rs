@@ -3,7 +3,7 @@
 //!
 //! With `q = e^(−d/2σ²)` this is `κ = q / (2 − q)`. Cuturi 2011, "Fast Global Alignment Kernels", ICML.
 
-use super::point::squared_euclidean;
+use super::point::{Apart, squared_euclidean};
 use super::scaled::{Scaled, log_of};
 use super::{Point, Recurrence, Sample, Visitor};
 use crate::Scalar;
@@ -29,8 +29,16 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for LogGak<V> {
         self.rate
     }
     #[inline(always)]
-    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> Scaled<V> {
-        let (mantissa, exponent) = (squared_euclidean(x.point, y.point) * self.rate).exp2_parts();
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
+        squared_euclidean(x, y)
+    }
+    #[inline(always)]
+    fn price(&self, _: &Sample<V, P>, _: &Sample<V, P>, [here, _]: [V; 2], _: V) -> Scaled<V> {
+        let (mantissa, exponent) = (here * self.rate).exp2_parts();
         let q = mantissa.scale_down(exponent);
         Scaled { mantissa: mantissa / (self.two - q), exponent }
     }

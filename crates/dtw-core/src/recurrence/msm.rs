@@ -6,6 +6,7 @@
 //!
 //! Stefan, Athitsos & Das 2013, 10.1109/TKDE.2012.88.
 
+use super::point::{Apart, manhattan};
 use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::Scalar;
 use crate::vector::Vector;
@@ -36,11 +37,19 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Msm<V> {
         self.c
     }
     #[inline(always)]
-    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> [V; 3] {
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
+        manhattan(x, y)
+    }
+    #[inline(always)]
+    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, [apart, _]: [V; 2], _: V) -> [V; 3] {
         let (here, there) = (x.point.get(0), y.point.get(0));
         let up = self.split(here, x.previous.get(0), there);
         let left = self.split(there, y.previous.get(0), here);
-        [(here - there).abs(), up, left]
+        [apart, up, left]
     }
     #[inline(always)]
     fn arrivals(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: [V; 3]) -> [V; 3] {

@@ -4,6 +4,7 @@
 //! that `D = −γ ln Z` at the end. Cuturi & Blondel 2017, arXiv 1703.01541.
 
 use super::cost::{Cost, Manhattan, SquaredEuclidean};
+use super::point::Apart;
 use super::scaled::{Scaled, log_of};
 use super::{Point, Recurrence, Sample, Visitor};
 use crate::vector::Vector;
@@ -52,8 +53,16 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for SoftDtw<V, C> {
         self.rate
     }
     #[inline(always)]
-    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> Scaled<V> {
-        let (mantissa, exponent) = (self.cost.value(x.point, y.point) * self.rate).exp2_parts();
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
+        self.cost.between_each(x, y)
+    }
+    #[inline(always)]
+    fn price(&self, _: &Sample<V, P>, _: &Sample<V, P>, [here, _]: [V; 2], _: V) -> Scaled<V> {
+        let (mantissa, exponent) = (self.cost.whole(here) * self.rate).exp2_parts();
         Scaled { mantissa, exponent }
     }
     #[inline(always)]

@@ -6,6 +6,7 @@
 
 use super::cost::{Cost, Manhattan, SquaredEuclidean};
 use super::dtw::Dtw;
+use super::point::Apart;
 use super::{Point, Recurrence, Sample, State, Visitor};
 use crate::vector::Vector;
 use crate::{LocalCost, Scalar};
@@ -64,8 +65,16 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Subsequence<V, 
         Located { total: zero, start: zero.index_pattern(j) }
     }
     #[inline(always)]
-    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> V {
-        self.dtw.cost.between(x.point, y.point)
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
+        self.dtw.cost.between_each(x, y)
+    }
+    #[inline(always)]
+    fn price(&self, _: &Sample<V, P>, _: &Sample<V, P>, [here, _]: [V; 2], _: V) -> V {
+        here
     }
     #[inline(always)]
     fn combine(&self, diagonal: Located<V>, up: Located<V>, left: Located<V>, price: V) -> Located<V> {

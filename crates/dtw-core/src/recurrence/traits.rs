@@ -1,7 +1,7 @@
 //! What a measure is as code: what a cell costs, how arrivals combine, and what is kept of a cell.
 
 use super::Point;
-use super::point::min3;
+use super::point::{Apart, min3};
 use crate::Scalar;
 use crate::vector::Vector;
 
@@ -74,6 +74,10 @@ pub trait Recurrence<V: Vector, P: Point<V>>: Copy {
     const TIMES: bool = false;
     /// Whether [`Recurrence::price`] uses its `weight`.
     const WEIGHTS: bool = false;
+    /// Whether [`Recurrence::price`] uses how far apart the points before these are.
+    const LOOKS_BACK: bool = false;
+    /// Whether [`Recurrence::apart`] may take roots, which take time beside the sums of the next cells.
+    const ROOTS: bool = false;
     /// Whether the state tells where a free path starts, so that the whole last row is the result.
     const LOCATES: bool = false;
     /// Whether one best path makes the value, so that [`Recurrence::arrivals`] decides a warping path.
@@ -123,8 +127,28 @@ pub trait Recurrence<V: Vector, P: Point<V>>: Copy {
         let _ = (offset, n, m);
         1.0
     }
-    /// What arriving at the cell of `x` and `y` costs.
-    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, weight: V) -> Self::Price;
+    /// How far apart each of some points of x and each of some points of y are, as [`Recurrence::price`] wants it: the
+    /// part of the prices that takes all channels.
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS>;
+    /// What arriving at the cell of `x` and `y` costs. `apart` says how far apart they are, and how far the points
+    /// before them are ([`Recurrence::LOOKS_BACK`]).
+    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, apart: [V; 2], weight: V) -> Self::Price;
+    /// The same of one cell on its own.
+    #[inline(always)]
+    fn price_alone(&self, x: &Sample<V, P>, y: &Sample<V, P>, weight: V) -> Self::Price {
+        let [[here]] = self.apart([x.point], [y.point]);
+        let before = if Self::LOOKS_BACK {
+            let [[before]] = self.apart([x.previous], [y.previous]);
+            before
+        } else {
+            here
+        };
+        self.price(x, y, [here, before], weight)
+    }
     /// Comparable totals of arriving by the diagonal, from above and from the left (up to a common term); smaller is
     /// better. Decides warping paths, where [`Recurrence::TRACES`]. The default: all three cost the same.
     #[inline(always)]

@@ -4,7 +4,7 @@
 //! For `i = j = 1` the second norm is that of two zero points; for `i = 1 < j` (and the transpose) the diagonal
 //! neighbour is a border cell, so the convention for its norm never matters. Marteau 2009, 10.1109/TPAMI.2008.76.
 
-use super::point::sum_channels;
+use super::point::{Apart, euclidean, manhattan, sum_channels};
 use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::vector::Vector;
 
@@ -18,17 +18,32 @@ pub struct Twed<V> {
 
 impl<V: Vector> Twed<V> {
     #[inline(always)]
-    fn norm<P: Point<V>>(&self, a: P, b: P) -> V {
-        if P::UNIVARIATE {
-            return (a.get(0) - b.get(0)).abs();
+    fn norms<P: Point<V>, const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        a: [P; ROWS],
+        b: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
+        if P::UNIVARIATE || self.degree == 1.0 {
+            return manhattan(a, b);
         }
         if self.degree == 2.0 {
-            sum_channels(a, b, |a, b| (a - b) * (a - b)).sqrt()
-        } else if self.degree == 1.0 {
-            sum_channels(a, b, |a, b| (a - b).abs())
-        } else {
-            sum_channels(a, b, |a, b| (a - b).abs().powf(self.degree)).powf(1.0 / self.degree)
+            return euclidean(a, b);
         }
+        let mut norms = [[self.nu; COLUMNS]; ROWS];
+        for r in 0..ROWS {
+            for c in 0..COLUMNS {
+                norms[r][c] = self.norm_of_degree(a[r], b[c]);
+            }
+        }
+        norms
+    }
+
+    /// For any degree. Powers are so slow that a call does not matter; inlined for every cell, they take long to
+    /// compile.
+    #[inline(never)]
+    fn norm_of_degree<P: Point<V>>(&self, a: P, b: P) -> V {
+        let [[sum]] = sum_channels([a], [b], |a, b| (a - b).abs().powf(self.degree));
+        sum.powf(1.0 / self.degree)
     }
 }
 
@@ -38,6 +53,8 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Twed<V> {
     type Price = [V; 3];
     const GAPS: bool = true;
     const TIMES: bool = true;
+    const LOOKS_BACK: bool = true;
+    const ROOTS: bool = true;
 
     #[inline(always)]
     fn any(&self) -> V {
@@ -46,13 +63,21 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Twed<V> {
     #[inline(always)]
     fn gap(&self, sample: &Sample<V, P>) -> V {
         let elapsed = sample.time - sample.previous_time;
-        self.norm(sample.point, sample.previous) + (self.nu * elapsed + self.lambda)
+        let [[step]] = self.norms([sample.point], [sample.previous]);
+        step + (self.nu * elapsed + self.lambda)
     }
     #[inline(always)]
-    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> [V; 3] {
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
+        self.norms(x, y)
+    }
+    #[inline(always)]
+    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, [here, before]: [V; 2], _: V) -> [V; 3] {
         let lag = (x.time - y.time).abs() + (x.previous_time - y.previous_time).abs();
-        let gap = self.norm(x.point, y.point) + self.norm(x.previous, y.previous);
-        [self.nu.mul_add(lag, gap), x.gap, y.gap]
+        [self.nu.mul_add(lag, here + before), x.gap, y.gap]
     }
     #[inline(always)]
     fn arrivals(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: [V; 3]) -> [V; 3] {

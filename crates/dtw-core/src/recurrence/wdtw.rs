@@ -2,7 +2,7 @@
 //!
 //! Jeong, Jeong & Omitaomu 2011, 10.1016/j.patcog.2010.09.022.
 
-use super::point::{min3, squared_euclidean};
+use super::point::{Apart, min3, squared_euclidean};
 use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::Scalar;
 use crate::vector::Vector;
@@ -37,9 +37,17 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Wdtw<V> {
         weight(self.g, offset as f64 - n.max(m) as f64 / 2.0)
     }
     #[inline(always)]
-    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, weight: V) -> V {
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
+        squared_euclidean(x, y)
+    }
+    #[inline(always)]
+    fn price(&self, _: &Sample<V, P>, _: &Sample<V, P>, [here, _]: [V; 2], weight: V) -> V {
         // Without weight a cell is free: 0 times a cost that overflowed would be no number.
-        V::select(self.zero.less(weight), weight * squared_euclidean(x.point, y.point), self.zero)
+        V::select(self.zero.less(weight), weight * here, self.zero)
     }
     #[inline(always)]
     fn combine(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: V) -> Value<V> {

@@ -1,6 +1,8 @@
 //! The tests of the backend, in one program.
 
+mod bit_parallel;
 mod cancelling;
+mod channels;
 mod conformance;
 mod consistency;
 mod costs;
