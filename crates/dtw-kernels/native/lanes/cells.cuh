@@ -1,6 +1,6 @@
 // Cells at full speed: what a lane keeps of its K columns, and how it takes rows, in narrow, wide and diagonal sweeps.
-// PointCells are of padding-safe recurrences (recurrence.cuh) whose price is made of two points; other recurrences bring
-// cells of their own (recurrence/*_cells.cuh).
+// PointCells are of padding-safe recurrences (recurrence.cuh) whose price is made of two points; other recurrences
+// bring cells of their own (recurrence/*_cells.cuh).
 //
 // Rows come in bundles of kRows, swept anti-diagonal by anti-diagonal, so that kRows chains of dependent cells are
 // under way at once:

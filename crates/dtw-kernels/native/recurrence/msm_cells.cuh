@@ -1,7 +1,7 @@
 // MSM's cells at full speed (see lanes/cells.cuh): how far a point is from the interval between the point before it and
 // the opposite one takes two comparisons, where both differences are at hand.
 //
-//   d = x_i - y_j, s = x_i - x_(i-1): d and s of unlike signs: x_i lies between, and the distance is 0; of one sign: the
+//   d = x_i - y_j, s = x_i - x_(i-1). If their signs differ, x_i lies between, and the distance is 0; else it is the
 //   smaller of both. So it is |d clamped to the interval from min(s, 0) to max(s, 0)|, the same number bit by bit.
 #pragma once
 

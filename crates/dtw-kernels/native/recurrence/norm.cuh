@@ -29,12 +29,6 @@ struct Absolute {
     DTW_DEVICE T done(T sum) const { return sum; }
 };
 
-// A power, called and not copied to every place that wants one.
-template <class T>
-DTW_APART T power(T a, T b) {
-    return pow_(a, b);
-}
-
 // p-th root of the sum of p-th powers.
 template <class T>
 struct Powered {
@@ -42,10 +36,10 @@ struct Powered {
     DTW_DEVICE T one(T a, T b) const { return abs_(a - b); }
     DTW_DEVICE T add(T sum, T a, T b) const {
         const T d = abs_(a - b);
-        return sum + (degree == T(2) ? d * d : degree == T(1) ? d : power(d, degree));
+        return sum + (degree == T(2) ? d * d : degree == T(1) ? d : pow_(d, degree));
     }
     DTW_DEVICE T done(T sum) const {
-        return degree == T(2) ? sqrt_(sum) : degree == T(1) ? sum : power(sum, T(1) / degree);
+        return degree == T(2) ? sqrt_(sum) : degree == T(1) ? sum : pow_(sum, T(1) / degree);
     }
 };
 

@@ -165,8 +165,8 @@ DTW_DEVICE void price_by(const Powered<T>& norm, T* prices, const Points<T>& x, 
     }
 }
 
-// The distance of a cell that is no cell of the band: infinite where that is enough, else with its sign set, as the cell
-// after it may want to know it.
+// The distance of a cell that is no cell of the band: infinite where that is enough, else with its sign set, as the
+// cell after it may want to know it.
 template <class R>
 DTW_DEVICE typename R::Number masked(typename R::Number distance) {
     return R::kPriceForbids ? Limits<typename R::Number>::infinity() : -abs_(distance);

@@ -12,8 +12,8 @@
 //              | K doubles, e0 | K doubles, e1 | K doubles, e2 |      a value is cell * 2^exponent
 //
 // The value of a cell is Z = w (Z_diagonal + Z_up + Z_left). The weight is w = 2^-d^2 or made of it, where d is the
-// difference of two points, scaled so that 2 is the base. A lane stores doubles and one exponent for all of them: the value is
-// cell * 2^exponent. It chooses a new exponent every few rows. Then the largest of its cells, and of the cells that
+// difference of two points, scaled so that 2 is the base. A lane stores doubles and one exponent for all of them: the
+// value is cell * 2^exponent. It chooses a new exponent every few rows. Then the largest of its cells, and of the cells that
 // come next from the left, is near 2^kTop. The weight is computed as a float and widened to a double by moving its
 // bits.
 //
@@ -67,8 +67,8 @@ DTW_DEVICE double weight_far(float d) {
     return from_words((bits >> 3) + (static_cast<uint32_t>(bits_of(shifted)) << 20), bits << 29);
 }
 
-// q / (2 - q), of q = 2^-d^2 for d up to kNear or up to kReach. Exact as a double: what weight_near() leaves in the lower
-// word could not be made up for before the quotient.
+// q / (2 - q), of q = 2^-d^2 for d up to kNear or up to kReach. Exact as a double: what weight_near() leaves in the
+// lower word could not be made up for before the quotient.
 template <bool kFar>
 DTW_DEVICE double geometric_weight(float d) {
     constexpr float kUnits = 12582912.0f + (1023 - 127);

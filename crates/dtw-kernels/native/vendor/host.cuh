@@ -11,7 +11,6 @@
 
 #define DTW_GROUPS (DTW_LANES / 32)
 #define DTW_DEVICE inline
-#define DTW_APART inline
 #define DTW_UNROLL
 #define DTW_UNROLL_BY(count)
 #define DTW_UNROLL2

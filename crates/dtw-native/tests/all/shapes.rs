@@ -38,8 +38,8 @@ fn erp_gaps(series: &[f64]) -> Vec<f64> {
     series.iter().map(|point| (point - GAP).abs()).collect()
 }
 
-/// A weight of WDTW's table: of cells whose |i - j| is half of `beyond` more than half of the longer length. Multiples of
-/// an eighth, and some are zero.
+/// A weight of WDTW's table: of cells whose |i - j| is half of `beyond` more than half of the longer length. They are
+/// multiples of an eighth, and some are zero.
 fn weight(beyond: i64) -> f64 {
     beyond.rem_euclid(41) as f64 / 8.0
 }
@@ -50,8 +50,8 @@ fn split(point: f64, before: f64, opposite: f64) -> f64 {
     STEP + (low - point).max(point - high).max(0.0)
 }
 
-/// The last column of the grid by the definition: rows x, columns y. Of a band the cells with |j - i| at most the radius
-/// beyond the difference of the lengths.
+/// The last column of the grid by the definition: rows x, columns y. A band has the cells with |j - i| at most the
+/// radius beyond the difference of the lengths.
 fn last_column(kernel: &Kernel, x: &[f64], y: &[f64], radius: Option<usize>) -> Vec<f64> {
     let key = kernel.key;
     let gaps = if key == "erp" { erp_gaps } else { gaps };
