@@ -13,8 +13,8 @@
 //
 // The value of a cell is Z = w (Z_diagonal + Z_up + Z_left). The weight is w = 2^-d^2 or made of it, where d is the
 // difference of two points, scaled so that 2 is the base. A lane stores doubles and one exponent for all of them: the
-// value is cell * 2^exponent. It chooses a new exponent every few rows. Then the largest of its cells, and of the cells that
-// come next from the left, is near 2^kTop. The weight is computed as a float and widened to a double by moving its
+// value is cell * 2^exponent. It chooses a new exponent every few rows. Then the largest of its cells, and of the cells
+// that come next from the left, is near 2^kTop. The weight is computed as a float and widened to a double by moving its
 // bits.
 //
 // A cell far below the largest of its lane may underflow. This happens to columns or rows that no good path follows for
