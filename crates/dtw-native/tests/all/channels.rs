@@ -118,7 +118,7 @@ impl Band {
 fn sweep<T: Scalar>(kernel: &'static Kernel, x: &Batch, y: &Batch, band: Band, spread: bool) -> Vec<f64> {
     let mut launch = Launch::new();
     // Series of even numbers of channels have timestamps.
-    let is_timed = kernel.key == "twed" && x.channels % 2 == 0;
+    let is_timed = kernel.key == "twed" && x.channels.is_multiple_of(2);
     let (side_x, side_y) = (x.side::<T>(&mut launch, is_timed), y.side::<T>(&mut launch, is_timed));
     let banding = Banding { spread: u32::from(spread), ..band.banding(&mut launch, x, y) };
     let stride = (side_x.length as usize).next_multiple_of(32);

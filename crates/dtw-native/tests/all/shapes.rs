@@ -242,7 +242,7 @@ fn bands_along_the_diagonal_of_all_short_pairs() {
                     // Of the coarse shapes every seventh, to save time.
                     let is_fine = (kernel.key, kernel.dtype) == ("dtw", "f32");
                     let is_held = (kernel.least_offsets..=kernel.width()).contains(&(offsets as u32));
-                    if is_held && (is_fine || (n + 2 * m + 3 * radius) % 7 == 0) {
+                    if is_held && (is_fine || (n + 2 * m + 3 * radius).is_multiple_of(7)) {
                         check_diagonal(kernel, n, m, radius);
                         checked += 1;
                     }
