@@ -5,8 +5,8 @@
 //   Norm                               how points are compared (norm.cuh)
 //   kGaps, kTimes, kPrevious, kWeights which parts of a sample it reads
 //   kBorders                           false: border cells other than (0, 0) are forbidden
-//   kPaddingSafe                       nothing can come from rows of padding: a number per cell, and no borders. Narrow,
-//                                      wide and diagonal sweeps do it; narrow and wide ones also where kBorders
+//   kPaddingSafe                       nothing can come from rows of padding: a number per cell, and no borders.
+//                                      Narrow, wide and diagonal sweeps do it; narrow and wide ones also if kBorders
 //   Cells<R, K>, StripCells<R, K>      what a lane keeps of its columns in narrow and in wide sweeps
 //   kOpen                              every row may end a path: the last column is wanted as well
 //   kRescales                          rescale() must be called now and then
