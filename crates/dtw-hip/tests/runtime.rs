@@ -81,7 +81,7 @@ fn calls_have_the_right_arguments_in_the_right_order() {
         machine.launch(kernel(), &[4; 64], 6).unwrap();
         machine.download(&b, 20, &mut [0; 40]).unwrap();
         machine.download_begin(0, &a, 100, 30).unwrap();
-        machine.download_end(0, &a, 100, &mut [0; 30]).unwrap();
+        machine.download_end(0, &a, 100, 30, &mut |_| ()).unwrap();
         let timer = machine.timer().unwrap();
         timer.start().unwrap();
         timer.stop().unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::Result;
 use crate::kind::SweepKind;
-use crate::permutations::{Permutations, Sweeps, all_channels, all_dtypes};
+use crate::permutations::{Permutations, Sweeps, TileCosts, all_dtypes};
 use crate::tuning::Tuning;
 
 /// What a kernel does: `Role` in src/catalog.rs.
@@ -66,8 +66,11 @@ pub(crate) fn kernels(permutations: &Permutations, tuning: &Tuning) -> Result<Ve
         }
     }
     for row in &permutations.tiles {
-        for each in combinations(permutations, &row.functors, &all_dtypes(), &all_channels())? {
-            all.extend([each.tiles("SoftForward", row.squared), each.tiles("SoftBackward", row.squared)]);
+        for each in combinations(permutations, &row.functors, &all_dtypes(), &row.channels)? {
+            all.push(each.tiles("SoftForward", row.costs));
+            if row.costs != TileCosts::Kernel {
+                all.push(each.tiles("SoftBackward", row.costs));
+            }
         }
     }
     for name in &permutations.helpers.typed {
@@ -227,20 +230,20 @@ impl Instance {
         }
         let one = self.channels == "one";
         let is_fast = matches!(kind, SweepKind::Narrow | SweepKind::Wide | SweepKind::Diagonal);
-        let is_known = self.padding_safe || (kind != SweepKind::Diagonal && self.bordered);
-        if is_fast && !(one && is_known) {
+        if is_fast && !(one && (self.padding_safe || self.bordered)) {
             return Err(
                 wrong("the functor is padding-safe (or bordered), and points have one channel").into()
             );
         }
-        if kind == SweepKind::Soft && (!one || columns % 2 == 1) {
-            return Err(wrong("columns are even, and points have one channel").into());
+        if kind == SweepKind::Soft && columns % 2 == 1 {
+            return Err(wrong("columns are even").into());
         }
-        if (kind == SweepKind::Few) != (count > 1) || (count > 1 && (one || !self.padding_safe)) {
-            return Err(wrong(
-                "few channels, and they alone, have counts above 1, of a padding-safe functor",
-            )
-            .into());
+        let counted = kind == SweepKind::Few || (kind == SweepKind::Soft && !one);
+        if counted != (count > 1) || (count > 1 && one) {
+            return Err(wrong("few channels, soft ones too, and they alone, have counts above 1").into());
+        }
+        if kind == SweepKind::Few && !self.padding_safe {
+            return Err(wrong("the functor is padding-safe").into());
         }
         if kind == SweepKind::Priced && (one || columns * number_bytes(&self.dtype) > 8) {
             return Err(wrong("points have several channels, and columns are 1 or 2, of doubles 1").into());
@@ -267,7 +270,7 @@ impl Instance {
             SweepKind::Narrow => format!("{lanes}, {columns}, {rows}, {blocks}"),
             SweepKind::Wide => format!("{columns}, {rows}, {blocks}"),
             SweepKind::Diagonal => format!("{lanes}, {columns}, {}", row.coarse),
-            SweepKind::Soft => format!("{lanes}, {columns}"),
+            SweepKind::Soft => format!("{}, {lanes}, {columns}", count.max(1)),
             SweepKind::Few => format!("{count}, {lanes}, {columns}, {blocks}"),
             SweepKind::Priced => format!("{columns}, {PRICED_BLOCKS}, {shared_bytes}"),
             SweepKind::Block => format!("{columns}, {blocks}"),
@@ -298,8 +301,8 @@ impl Instance {
         Kernel { lanes: 32, band: true, ..self.kernel(Role::Other("Trace"), symbol, source) }
     }
 
-    /// A sweep of Soft-DTW in tiles (native/tiles), of squared Euclidean costs or others.
-    fn tiles(&self, role: &'static str, squared: bool) -> Kernel {
+    /// A sweep of Soft-DTW or log_gak in tiles (native/tiles).
+    fn tiles(&self, role: &'static str, costs: TileCosts) -> Kernel {
         let is_forward = role == "SoftForward";
         let name = if is_forward { "forward" } else { "backward" };
         let symbol = format!("dtw_{}_{name}_{}_{}", self.key, self.dtype, self.channels);
@@ -316,7 +319,7 @@ impl Instance {
         let shared_bytes = (layers * 64 * if number == 4 { 68 } else { 64 } + 4 * 64) * number + 64 * 8 + 48;
         let (r#type, many) = (if number == 4 { "float" } else { "double" }, self.channels == "many");
         let source = format!(
-            "DTW_SOFT_{}({symbol}, {type}, {many}, {squared}, {blocks}, {shared_bytes})",
+            "DTW_SOFT_{}({symbol}, {type}, {many}, k{costs:?}, {blocks}, {shared_bytes})",
             name.to_uppercase()
         );
         Kernel { band: true, shared_bytes, ..self.kernel(Role::Other(role), symbol, source) }

@@ -39,7 +39,7 @@ pub(crate) struct Functor {
     /// Whether narrow, wide and diagonal sweeps do it (kPaddingSafe).
     #[serde(default)]
     pub(crate) padding_safe: bool,
-    /// Whether narrow and wide sweeps do it, though it has borders (kBorders).
+    /// Whether these do it, though it has borders (kBorders).
     #[serde(default)]
     pub(crate) bordered: bool,
     /// The value of the measures' option that it is for.
@@ -121,9 +121,18 @@ pub(crate) struct Traces {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Tiles {
     pub(crate) functors: Vec<String>,
-    /// Whether costs are squared Euclidean ones.
-    #[serde(default)]
-    pub(crate) squared: bool,
+    #[serde(default = "all_channels")]
+    pub(crate) channels: Vec<String>,
+    pub(crate) costs: TileCosts,
+}
+
+/// What cells cost that are swept in tiles: native/tiles/costs.cuh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum TileCosts {
+    Squared,
+    Norm,
+    Kernel,
 }
 
 #[derive(Deserialize)]

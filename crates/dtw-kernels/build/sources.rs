@@ -86,6 +86,7 @@ fn includes(kernels: &[&Kernel], headers: &Headers) -> Result<Vec<String>> {
     }
     let is_of_blocks = |kernel: &&Kernel| kernel.role == Role::Sweep(SweepKind::Block);
     let is_priced = |kernel: &&Kernel| kernel.role == Role::Sweep(SweepKind::Priced);
+    let is_soft = |kernel: &&Kernel| kernel.role == Role::Sweep(SweepKind::Soft);
     let has_few = |kernel: &&Kernel| kernel.role == Role::Sweep(SweepKind::Few);
     let is_of_tiles = |kernel: &&Kernel| kernel.shared_bytes > 0;
     let combines = |kernel: &&Kernel| kernel.role == Role::Other("Combine");
@@ -95,6 +96,7 @@ fn includes(kernels: &[&Kernel], headers: &Headers) -> Result<Vec<String>> {
         kernels if kernels.iter().any(proposes) => PROPOSE,
         kernels if kernels.iter().any(is_of_blocks) => BLOCKS,
         kernels if kernels.iter().any(is_priced) => PRICED,
+        kernels if kernels.iter().any(is_soft) => SOFT,
         kernels if kernels.iter().any(has_few) => FEW,
         kernels if kernels.iter().any(is_of_tiles) => TILES,
         kernels if kernels.iter().any(combines) => COMBINE,
@@ -118,6 +120,9 @@ const PROPOSE: &str = "sweeps/propose.cuh";
 
 /// The header of the kernels of priced strips, which no others include.
 const PRICED: &str = "sweeps/priced.cuh";
+
+/// The header of the kernels of soft sweeps, which no others include.
+const SOFT: &str = "sweeps/soft.cuh";
 
 /// The header of the kernels of a few channels, which no others include.
 const FEW: &str = "sweeps/few.cuh";

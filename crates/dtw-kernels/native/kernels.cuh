@@ -12,7 +12,6 @@
 #include "sweeps/diagonal.cuh"
 #include "sweeps/general.cuh"
 #include "sweeps/narrow.cuh"
-#include "sweeps/soft.cuh"
 #include "sweeps/strips.cuh"
 #include "sweeps/wide.cuh"
 
@@ -50,7 +49,6 @@ struct Channels<R<T>> {
     DTW_KERNEL_OF(symbol, BLOCKS, dtw::Sweep, dtw::sweep_wide<DTW_ARGUMENTS R, K, ROWS>(p))
 #define DTW_DIAGONAL(symbol, R, G, K, COARSE) \
     DTW_KERNEL_OF(symbol, 1, dtw::Sweep, dtw::sweep_diagonal<DTW_ARGUMENTS R, G, K, COARSE>(p))
-#define DTW_SOFT(symbol, R, G, K) DTW_KERNEL_OF(symbol, 1, dtw::Sweep, dtw::sweep_soft<DTW_ARGUMENTS R, G, K>(p))
 #define DTW_PREPARE(symbol, T) DTW_KERNEL(symbol, dtw::Prepare, dtw::prepare<T, dtw::Packed<T>>(p))
 #define DTW_PREPARE_STRIDED(symbol, T) DTW_KERNEL(symbol, dtw::Prepare, dtw::prepare<T, dtw::Strided<T>>(p))
 #define DTW_AGREE(symbol, T) DTW_KERNEL(symbol, dtw::Agree, dtw::agree<T>(p))

@@ -14,7 +14,7 @@ use crate::launch::functor::Functor;
 use crate::launch::job::{Edges, Job};
 use crate::launch::sweep::Sweeper;
 use crate::machine::{Machine, TRANSFER_SLOTS};
-use crate::memory::bytes::{Number, bytes_mut};
+use crate::memory::bytes::{Number, bytes_mut, values};
 use crate::memory::region::Region;
 use crate::series::prepared::{HostSeries, Preparation, Prepared, Staging};
 use crate::series::source::SideSource;
@@ -36,7 +36,6 @@ pub(crate) struct Engine<T: Number, M: Machine> {
     pub(crate) y: Prepared<T, M>,
     pub(crate) sweeper: Sweeper<M>,
     out: [Region<M>; TRANSFER_SLOTS],
-    host: Vec<T>,
 }
 
 impl<T: Number, M: Machine> Engine<T, M> {
@@ -50,7 +49,6 @@ impl<T: Number, M: Machine> Engine<T, M> {
             y: Prepared::default(),
             sweeper,
             out: std::array::from_fn(|_| Region::default()),
-            host: Vec::new(),
         }
     }
 
@@ -60,7 +58,6 @@ impl<T: Number, M: Machine> Engine<T, M> {
             + self.y.bytes()
             + self.sweeper.bytes()
             + self.out.iter().map(Region::bytes).sum::<usize>()
-            + self.host.capacity() * size_of::<T>()
     }
 
     /// Room for the results of a tile in a slot; where it is.
@@ -155,12 +152,10 @@ impl<T: Number, M: Machine> Engine<T, M> {
         self.sweeper.weigh::<T>(&pass.functor, longest)?;
         let plain = Preparation::plain(pass.functor, x.channels());
         let preparation = Preparation { channel: pass.channel, times: x.has_times(), ..plain };
-        let (budget, mut room) = (self.budget, std::mem::take(&mut self.host));
-        let mut output = Output { values: out, adds: pass.adds, room: &mut room };
+        let budget = self.budget;
+        let mut output = Output { values: out, adds: pass.adds };
         let mut device = Distances::new(self, preparation, [SideSource::Host(x), SideSource::Host(y)]);
-        let swept = fetch_tiles(&mut device, &mut pairs, &budget, &mut output);
-        self.host = room;
-        swept
+        fetch_tiles(&mut device, &mut pairs, &budget, &mut output)
     }
 }
 
@@ -239,9 +234,10 @@ impl<T: Number, M: Machine> Fetch<T> for Distances<'_, T, M> {
         self.engine.machine.download_begin(slot, buffer, 0, results * size_of::<T>())
     }
 
-    fn finish_fetch(&mut self, slot: usize, results: &mut [T]) -> Result<()> {
+    fn finish_fetch(&mut self, slot: usize, results: usize, take: &mut dyn FnMut(&[T])) -> Result<()> {
         let buffer = self.engine.out[slot].buffer().expect("a tile is under way");
-        self.engine.machine.download_end(slot, buffer, 0, bytes_mut(results))
+        let bytes = results * size_of::<T>();
+        self.engine.machine.download_end(slot, buffer, 0, bytes, &mut |bytes| take(values(bytes)))
     }
 }
 

@@ -8,6 +8,12 @@
 
 namespace dtw {
 
+// A point of so many channels.
+template <class T, int kChannels>
+struct alignas(kChannels % 2 == 0 ? 2 * sizeof(T) : sizeof(T)) Channeled {
+    T v[kChannels];
+};
+
 // The series of one side of a task.
 template <class T>
 struct Points {

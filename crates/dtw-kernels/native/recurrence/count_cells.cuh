@@ -6,6 +6,7 @@
 #pragma once
 
 #include "../lanes/cells.cuh"
+#include "../lanes/offset_cells.cuh"
 
 namespace dtw {
 
@@ -59,6 +60,28 @@ struct CountCells {
         for (int q = 0; q < kRows; ++q) {
             edge[q] = row[q];
         }
+    }
+};
+
+// The same in a band along the diagonal: C(i, j) - kMismatch j, so that a mismatch costs nothing, and a step to the
+// right kMismatch. Before the first column, where nothing matches, every cell is then the border's: 0. Beyond the band
+// counts are less than any, also LCSS's: what it has there is no more than what comes from the diagonal.
+template <class R>
+struct CountOffsets {
+    using T = typename R::Number;
+    using Cell = int32_t;
+    static constexpr bool kAddsUp = false;
+
+    static DTW_DEVICE Cell forbidden(const R&) { return -0x40000000; }
+    // The cell of the row above the first, above and to the left of column j.
+    static DTW_DEVICE Cell above(const R&, const Points<T>&, int32_t j) { return j > 0 ? -R::kMismatch * j : 0; }
+    static DTW_DEVICE Cell combine(const R& r, Cell diagonal, Cell up, Cell left, T distance, T, const Sample<T>&,
+                                   const Sample<T>&) {
+        const Cell matched = distance <= r.epsilon ? diagonal + 1 : diagonal;
+        return max3_bits(matched, up, left - R::kMismatch);
+    }
+    static DTW_DEVICE T finish(const R& r, Cell count, uint32_t n, uint32_t m) {
+        return r.finish_count(count + R::kMismatch * static_cast<int32_t>(m), n, m);
     }
 };
 

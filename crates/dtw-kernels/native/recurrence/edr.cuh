@@ -18,6 +18,8 @@ struct Edr : TotalBase<T> {
     using Cells = CountCells<R, K>;
     template <class R, int K>
     using StripCells = CountCells<R, K>;
+    template <class R>
+    using Offsets = CountOffsets<R>;
     Norm norm;
     T epsilon;
     bool normalized;

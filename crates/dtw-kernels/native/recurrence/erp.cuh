@@ -17,6 +17,8 @@ struct Erp : TotalBase<T> {
     using Cells = GapCells<R, K>;
     template <class R, int K>
     using StripCells = GapCells<R, K>;
+    template <class R>
+    using Offsets = GapOffsets<R>;
     Norm norm;
     explicit DTW_DEVICE Erp(const Sweep&) : norm{} {}
     DTW_DEVICE T border_right(uint32_t, T sum) const { return sum; }

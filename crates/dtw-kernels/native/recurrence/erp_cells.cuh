@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../lanes/cells.cuh"
+#include "../lanes/offset_cells.cuh"
 
 namespace dtw {
 
@@ -59,6 +60,23 @@ struct GapCells {
         for (int q = 0; q < kRows; ++q) {
             edge[q] = row[q];
         }
+    }
+};
+
+// The same in a band along the diagonal.
+template <class R>
+struct GapOffsets : NumberOffsets<R> {
+    using T = typename R::Number;
+    static constexpr bool kAddsUp = true;
+
+    static DTW_DEVICE T above(const R& r, const Points<T>& y, int32_t j) {
+        const T sum = y.sum(j > 0 ? y.clamped(static_cast<uint32_t>(j - 1)) : 0);
+        return j == 0 ? r.origin() : j > 0 ? r.border_right(static_cast<uint32_t>(j), sum) : r.forbidden();
+    }
+    // The border cell of row i, or of the series' first or last, if that is nearer.
+    static DTW_DEVICE T border(const R& r, const Points<T>& x, int32_t i) {
+        const uint32_t row = x.clamped(i > 0 ? static_cast<uint32_t>(i) : 0);
+        return r.border_down(row + 1, x.sum(row));
     }
 };
 

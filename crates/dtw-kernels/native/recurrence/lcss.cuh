@@ -19,6 +19,8 @@ struct Lcss : TotalBase<T> {
     using Cells = CountCells<R, K>;
     template <class R, int K>
     using StripCells = CountCells<R, K>;
+    template <class R>
+    using Offsets = CountOffsets<R>;
     Norm norm;
     T epsilon;
     bool length;

@@ -25,11 +25,9 @@ struct LogGak : ScaledBase<T> {
     // A cell's weight is q / (2 - q), q = e^(-steepness() d^2), of a difference d.
     static constexpr bool kGeometric = true;
     DTW_DEVICE double steepness() const { return 0.5 / (sigma * sigma); }
-    // Of the sum cell * 2^exponent.
-    DTW_DEVICE T value_of(double cell, int32_t exponent) const {
-        return static_cast<T>(log_(cell) + exponent * 0.69314718055994530942);
-    }
-    DTW_DEVICE T finish(State state, uint32_t, uint32_t) const { return static_cast<T>(log_of(state)); }
+    // Of the natural logarithm of the sum.
+    DTW_DEVICE T value_of(double log) const { return static_cast<T>(log); }
+    DTW_DEVICE T finish(State state, uint32_t, uint32_t) const { return value_of(log_of(state)); }
 };
 
 }  // namespace dtw

@@ -18,6 +18,8 @@ struct Msm : TotalBase<T> {
     using Cells = MsmCells<R, K>;
     template <class R, int K>
     using StripCells = MsmCells<R, K>;
+    template <class R>
+    using Offsets = MsmOffsets<R>;
     Norm norm;
     T c;
     explicit DTW_DEVICE Msm(const Sweep& p) : norm{}, c(static_cast<T>(p.parameters[0])) {}

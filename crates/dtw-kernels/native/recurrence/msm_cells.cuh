@@ -6,8 +6,12 @@
 #pragma once
 
 #include "../lanes/cells.cuh"
+#include "../lanes/offset_cells.cuh"
 
 namespace dtw {
+
+template <class T>
+DTW_DEVICE T clamp(T value, T low, T high) { return lesser(larger(value, low), high); }
 
 template <class R, int K>
 struct MsmCells {
@@ -15,7 +19,7 @@ struct MsmCells {
     using Cell = T;
     static constexpr bool kEarly = false, kBorders = false;
     T cell[K], point[K];
-    T low[K], high[K];  // of a column's point: y_(j-1) - y_j, or 0, whichever is less, and whichever is more
+    T low[K], high[K];  // of a column's point: the span of a sample, from y_(j-1) - y_j to 0
     T before;           // the row's point before the next
 
     DTW_DEVICE void load(const R& r, const Points<T>&, const Points<T>& y, uint32_t first) {
@@ -66,9 +70,20 @@ struct MsmCells {
             edge[q] = edges[q].value;
         }
     }
+};
 
-private:
-    static DTW_DEVICE T clamp(T value, T low, T high) { return lesser(larger(value, low), high); }
+// The same in a band along the diagonal.
+template <class R>
+struct MsmOffsets : NumberOffsets<R> {
+    using T = typename R::Number;
+
+    static DTW_DEVICE T combine(const R& r, T diagonal, T up, T left, T distance, typename R::Price, const Sample<T>& x,
+                                const Sample<T>& y) {
+        const T between = x.point - y.point;
+        const T split = r.c + abs_(clamp(between, x.low, x.high));
+        const T merge = r.c + abs_(clamp(between, y.low, y.high));
+        return min3_nonnegative(diagonal + distance, up + split, left + merge);
+    }
 };
 
 }  // namespace dtw

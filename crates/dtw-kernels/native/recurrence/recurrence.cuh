@@ -6,8 +6,9 @@
 //   kGaps, kTimes, kPrevious, kWeights which parts of a sample it reads
 //   kBorders                           false: border cells other than (0, 0) are forbidden
 //   kPaddingSafe                       nothing can come from rows of padding: a number per cell, and no borders.
-//                                      Narrow, wide and diagonal sweeps do it; narrow and wide ones also if kBorders
+//                                      Narrow, wide and diagonal sweeps do it, or kBorders
 //   Cells<R, K>, StripCells<R, K>      what a lane keeps of its columns in narrow and in wide sweeps
+//   Offsets<R>                         what a place of a diagonal sweep holds
 //   kOpen                              every row may end a path: the last column is wanted as well
 //   kRescales                          rescale() must be called now and then
 //   kLeavesBand                        a band restricts prices only: cells outside it have a value, outside()
@@ -37,6 +38,7 @@ struct Sample {
     T time;
     T previous_time;
     T gap;            // cost of deleting it
+    T low, high;      // its span: from the point before it less this one to zero, or from zero to that; diagonal sweeps
 };
 
 template <class T>
@@ -47,6 +49,10 @@ struct Prices {
 // What a lane keeps of its columns where cells are numbers made from two points: lanes/cells.cuh.
 template <class R, int K>
 struct PointCells;
+
+// What a place of a diagonal sweep holds: lanes/offset_cells.cuh.
+template <class R>
+struct NumberOffsets;
 
 // The arrival that is the least of three, ties in this order.
 template <class T>
@@ -64,6 +70,8 @@ struct TotalBase {
     static constexpr bool kGaps = false, kTimes = false, kPrevious = false, kWeights = false;
     static constexpr bool kBorders = false, kPaddingSafe = false, kOpen = false, kRescales = false, kTraces = true;
     static constexpr bool kLeavesBand = false, kPriceForbids = false, kThreshold = false;
+    template <class R>
+    using Offsets = NumberOffsets<R>;
     DTW_DEVICE T origin() const { return T(0); }
     DTW_DEVICE T forbidden() const { return Limits<T>::infinity(); }
     DTW_DEVICE T border_right(uint32_t, T) const { return forbidden(); }

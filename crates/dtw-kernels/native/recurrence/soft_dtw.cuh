@@ -19,16 +19,12 @@ struct SoftDtw : ScaledBase<T> {
     DTW_DEVICE State price(T distance, T, const Sample<T>&, const Sample<T>&, T) const {
         return exp2_parts(distance * rate);
     }
-    DTW_DEVICE T finish(State state, uint32_t, uint32_t) const { return value(log_of(state)); }
+    DTW_DEVICE T finish(State state, uint32_t, uint32_t) const { return value_of(log_of(state)); }
     // A cell's weight is e^(-steepness() d^2), of a difference d.
     static constexpr bool kGeometric = false;
     DTW_DEVICE double steepness() const { return 1.0 / gamma; }
-    // Of the sum cell * 2^exponent.
-    DTW_DEVICE T value_of(double cell, int32_t exponent) const { return value(log_(cell) + exponent * 0.69314718055994530942); }
-
-private:
-    // Adding 0 makes 0 of -0.
-    DTW_DEVICE T value(double log) const { return static_cast<T>(-gamma * log) + T(0); }
+    // Of the natural logarithm of the sum. Adding 0 makes 0 of -0.
+    DTW_DEVICE T value_of(double log) const { return static_cast<T>(-gamma * log) + T(0); }
 };
 
 }  // namespace dtw

@@ -15,12 +15,6 @@
 
 namespace dtw {
 
-// A point.
-template <class T, int kChannels>
-struct alignas(kChannels % 2 == 0 ? 2 * sizeof(T) : sizeof(T)) Channeled {
-    T v[kChannels];
-};
-
 template <class R, int kChannels, int G, int K>
 DTW_DEVICE void sweep_few(const Sweep& p) {
     using T = typename R::Number;

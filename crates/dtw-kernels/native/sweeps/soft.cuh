@@ -1,10 +1,10 @@
-// Soft sweep: sums over all paths (Soft-DTW, log_gak) at full speed: float series, one strip, one channel, no band.
+// Soft sweep: sums over all paths (Soft-DTW, log_gak) at full speed: one strip, one channel or a few, no band.
 //
 //   for each pair, by a group of G lanes:
 //       lane l loads its K columns of y; its cells are 0, with an exponent that they share
 //       at step t, lane l takes row i = t - l:
 //           left = last cell of lane l - 1, times 2^(its exponent - own)
-//           for k = 0 .. K - 1:  cell[k] = w (diagonal + up + left),  w = q = 2^-(x_i - y_k)^2, of log_gak q / (2 - q)
+//           for k = 0 .. K - 1:  cell[k] = w (diagonal + up + left),  w = q = 2^-|x_i - y_k|^2, of log_gak q / (2 - q)
 //       every few steps: each lane sets its exponent anew and notes what that may have lost
 //       the lane of the last column writes log(cell) + exponent; NaN where a lane may have lost too much: given up
 //
@@ -12,22 +12,22 @@
 //              | K doubles, e0 | K doubles, e1 | K doubles, e2 |      a value is cell * 2^exponent
 //
 // The value of a cell is Z = w (Z_diagonal + Z_up + Z_left). The weight is w = 2^-d^2 or made of it, where d is the
-// difference of two points, scaled so that 2 is the base. A lane stores doubles and one exponent for all of them: the
-// value is cell * 2^exponent. It chooses a new exponent every few rows. Then the largest of its cells, and of the cells
-// that come next from the left, is near 2^kTop. The weight is computed as a float and widened to a double by moving its
-// bits.
+// distance of two points, scaled so that 2 is the base: soft_weights.cuh. A lane stores doubles and one exponent for
+// all of them: the value is cell * 2^exponent. It chooses a new exponent every few rows. Then the largest of its cells,
+// and of the cells that come next from the left, is near 2^kTop.
 //
 // A cell far below the largest of its lane may underflow. This happens to columns or rows that no good path follows for
 // long. The kernel bounds the loss while it runs. No weight is above 1, so all losses of a lane at exponent e are less
 // than 2^(e - kVanish) times the number of ways to go on from there within the lane. A lane remembers the largest
 // exponent at which something may have been lost. Every cell that it hands on, and the result, must be 2^35 times
-// larger than all losses. If one is not, the pair is given up, and its result is NaN. So is a pair with a cell that
-// overflows, or with points further apart than kReach. A launch of a general kernel with only_missing computes these
-// pairs.
+// larger than all losses (of doubles 2^63 times). If one is not, the pair is given up, and its result is NaN. So is a
+// pair with a cell that overflows, or with points further apart than kReach. A launch of another kernel with
+// only_missing computes these pairs. Other kernels do not include this header.
 #pragma once
 
 #include "../lanes/columns.cuh"
-#include "../vendor/block.cuh"
+#include "../kernels.cuh"
+#include "soft_weights.cuh"
 
 namespace dtw {
 
@@ -38,8 +38,6 @@ constexpr int kVanish = 1074;       // what underflow takes away is below 2^-kVa
 constexpr int kRescaleEvery = 32;   // rows, at most
 constexpr int32_t kCounted = 1 << 30; // exponents stay within
 constexpr uint32_t kEarly = 32;     // most first rows of a pair that lanes rescale after, or after some of them
-constexpr float kNear = 11.1f;      // up to here 2^-d^2 is a normal float, and half of it
-constexpr float kReach = 31.0f;     // up to here it is a normal double
 
 // Above every upper word.
 constexpr int32_t kAbove = 0x7fffffff;
@@ -50,40 +48,14 @@ DTW_DEVICE constexpr uint32_t high_of_pow2(int e) { return static_cast<uint32_t>
 // 2^e, for a normal result.
 DTW_DEVICE double double_pow2(int32_t e) { return from_words(high_of_pow2(e), 0); }
 
-// 2^-d^2 for d up to kNear, to 2^-20. The float's last three bits would take an instruction to move to the lower word;
-// it holds all of the float's bits instead, which are less than a quarter of what it can hold. What that takes away on
-// average is added before: kMean, which is less than the last place of most d^2, but rounding lets it through on
-// average.
-DTW_DEVICE double weight_near(float d) {
-    constexpr float kMean = 1.6e-7f;
-    const uint32_t bits = static_cast<uint32_t>(bits_of(exp2_(fma_(-d, d, kMean))));
-    return from_words((bits >> 3) + (static_cast<uint32_t>(1023 - 127) << 20), bits);
-}
-// 2^-d^2 for d up to kReach: its integral part goes to the exponent by way of a number whose unit is the last place.
-DTW_DEVICE double weight_far(float d) {
-    constexpr float kUnits = 12582912.0f + (1023 - 127);
-    const float shifted = fma_(-d, d, kUnits), whole = shifted - kUnits;
-    const uint32_t bits = static_cast<uint32_t>(bits_of(exp2_(fma_(-d, d, -whole))));
-    return from_words((bits >> 3) + (static_cast<uint32_t>(bits_of(shifted)) << 20), bits << 29);
-}
-
-// q / (2 - q), of q = 2^-d^2 for d up to kNear or up to kReach. Exact as a double: what weight_near() leaves in the
-// lower word could not be made up for before the quotient.
-template <bool kFar>
-DTW_DEVICE double geometric_weight(float d) {
-    constexpr float kUnits = 12582912.0f + (1023 - 127);
-    const float shifted = fma_(-d, d, kUnits), whole = shifted - kUnits, q = exp2_(-d * d);
-    const float part = kFar ? exp2_(fma_(-d, d, -whole)) : q;
-    const uint32_t bits = static_cast<uint32_t>(bits_of(part * reciprocal(2.0f - q)));
-    const uint32_t exponent = kFar ? static_cast<uint32_t>(bits_of(shifted)) : static_cast<uint32_t>(1023 - 127);
-    return from_words((bits >> 3) + (exponent << 20), bits << 29);
-}
-
 // A lane's columns.
-template <class R, int K>
+template <class R, int K, int kChannels>
 struct SharedCells {
+    using T = typename R::Number;
+    using Point = Channeled<T, kChannels>;
+    using Weights = SoftWeights<T, kChannels, R::kGeometric>;
     double cell[K];
-    float point[K];
+    Point point[K];
     int32_t exponent;
     int32_t lost;     // the largest exponent at which something may have been lost
     int32_t ways;     // exponent of the number of ways through the lane, with all that is to be on the safe side
@@ -92,21 +64,12 @@ struct SharedCells {
     bool hands;       // whether the next lane has columns of the series
 
     template <bool kFar>
-    DTW_DEVICE void take(float x, double left, double diagonal) {
+    DTW_DEVICE void take(const Weights& weights, const Point& x, double left, double diagonal) {
         DTW_UNROLL
         for (int k = 0; k < K; ++k) {
-            const double up = cell[k], weight = weight_of<kFar>(x - point[k]);
+            const double up = cell[k], weight = weights.template weight<kFar>(x, point[k]);
             cell[k] = left = fma_(weight, left, weight * (diagonal + up));
             diagonal = up;
-        }
-    }
-
-    template <bool kFar>
-    static DTW_DEVICE double weight_of(float d) {
-        if constexpr (R::kGeometric) {
-            return geometric_weight<kFar>(d);
-        } else {
-            return kFar ? weight_far(d) : weight_near(d);
         }
     }
 
@@ -118,7 +81,8 @@ struct SharedCells {
         static_assert(K % 2 == 0, "cells are looked at in twos");
         DTW_UNROLL
         for (int k = 0; k < K; k += 2) {
-            const int32_t one = static_cast<int32_t>(high_of(cell[k])), two = static_cast<int32_t>(high_of(cell[k + 1]));
+            const int32_t one = static_cast<int32_t>(high_of(cell[k]));
+            const int32_t two = static_cast<int32_t>(high_of(cell[k + 1]));
             least = min3_bits(least, one, two);
             largest = max3_bits(largest, one, two);
         }
@@ -161,47 +125,75 @@ struct SharedCells {
     }
 };
 
-// The least and the largest point of a group's two series; the largest is NaN if any point is.
-template <int G>
-DTW_DEVICE void find_range(const Points<float>& x, const Points<float>& y, uint32_t inside, float& least, float& most) {
-    float nothing = 0.0f;
-    least = most = y.values[0];
-    const auto look = [&](const Points<float>& series) {
+// The natural logarithm of cell * 2^exponent, of a normal cell. Exponents are added first: what is left is near 1.
+DTW_DEVICE double log_of_cell(double cell, int32_t exponent) {
+    const uint32_t high = high_of(cell);
+    const bool above = (high & 0xfffff) > 0x6a09e;  // 2^(1/2)
+    const int32_t own = static_cast<int32_t>(high >> 20) - 1023 + (above ? 1 : 0);
+    return log_(cell * double_pow2(-own)) + (exponent + own) * 0.69314718055994530942;
+}
+
+// The points of a series of so many channels.
+template <int kChannels, class T>
+DTW_DEVICE const Channeled<T, kChannels>* points_of(const Points<T>& series) {
+    return reinterpret_cast<const Channeled<T, kChannels>*>(series.values);
+}
+
+// The least and the largest number of each channel in a group's two series; the largest is NaN if any number is.
+template <int G, class T, int kChannels>
+DTW_DEVICE void find_range(const Points<T>& x, const Points<T>& y, uint32_t inside, Channeled<T, kChannels>& least,
+                           Channeled<T, kChannels>& most) {
+    T nothing = T(0);
+    least = most = points_of<kChannels>(y)[0];
+    const auto look = [&](const Points<T>& series) {
         DTW_UNROLL4
         for (uint32_t i = inside; i < series.length; i += G) {
-            const float v = series.values[i];
-            least = v < least ? v : least;
-            most = v > most ? v : most;
-            nothing += v - v;
+            const Channeled<T, kChannels> point = points_of<kChannels>(series)[i];
+            DTW_UNROLL
+            for (int c = 0; c < kChannels; ++c) {
+                const T v = point.v[c];
+                least.v[c] = v < least.v[c] ? v : least.v[c];
+                most.v[c] = v > most.v[c] ? v : most.v[c];
+                nothing += v - v;
+            }
         }
     };
     look(x);
     look(y);
     for (int mask = 1; mask < G; mask *= 2) {
-        least = min_(least, exchange(least, mask));
-        most = max_(most, exchange(most, mask));
+        DTW_UNROLL
+        for (int c = 0; c < kChannels; ++c) {
+            least.v[c] = min_(least.v[c], exchange(least.v[c], mask));
+            most.v[c] = max_(most.v[c], exchange(most.v[c], mask));
+        }
         nothing += exchange(nothing, mask);
     }
-    most += nothing;
+    DTW_UNROLL
+    for (int c = 0; c < kChannels; ++c) {
+        most.v[c] += nothing;
+    }
 }
 
 // All rows of the groups of a warp: `most` steps. The group's first lane begins after `wait` of them; after `begun`
 // every lane has, and `early` more make the rows that differ most. `at` is this lane's row at step 0, which may lie
 // before the first. Returns whether all lanes of the group stand by their cells.
-template <int G, class R, int K, bool kFar>
-DTW_DEVICE bool sweep_shared(SharedCells<R, K>& own, const Points<float>& x, uint32_t columns, float rate, float shift, int32_t at,
-                             uint32_t wait, uint32_t begun, uint32_t early, uint32_t most) {
+template <int G, bool kFar, class R, int K, int kChannels>
+DTW_DEVICE bool sweep_shared(SharedCells<R, K, kChannels>& own, const Points<typename R::Number>& x, uint32_t columns,
+                             const typename SharedCells<R, K, kChannels>::Weights& weights, int32_t at, uint32_t wait,
+                             uint32_t begun, uint32_t early, uint32_t most) {
+    using Point = typename SharedCells<R, K, kChannels>::Point;
+    const Point* const rows_of_x = points_of<kChannels>(x);
     const uint32_t inside = static_cast<uint32_t>(lane()) % G;
     double corner = 0.0, left = 0.0, factor = inside == 0 ? 0.0 : 1.0;
     bool sound = true;
     // Rows before the first repeat it: nothing comes of them, but they must be numbers. Far, so must all be.
     const int32_t last = static_cast<int32_t>(x.length) - 1;
-    const auto read = [&](int32_t i) { return x.values[i < 0 ? 0 : i < last ? i : last]; };
-    float next = read(at);
+    const auto read = [&](int32_t i) { return rows_of_x[i < 0 ? 0 : i < last ? i : last]; };
+    Point next = read(at);
     const auto step = [&](auto repeats, bool begins) {
-        const float point = next;
-        next = kFar || decltype(repeats)::value ? read(at + 1) : x.values[at + 1];
-        own.template take<kFar>(fma_(point, rate, shift), left, begins ? 1.0 : corner);
+        const Point point = next;
+        next = kFar || decltype(repeats)::value ? read(at + 1) : rows_of_x[at + 1];
+        own.template take<kFar>(weights, weights.take(point), left, begins ? 1.0 : corner);
         corner = left;
         left = shift_up<G>(own.cell[K - 1]) * factor;
         const int32_t handed = static_cast<int32_t>(high_of(own.cell[K - 1]));
@@ -251,10 +243,15 @@ DTW_DEVICE bool sweep_shared(SharedCells<R, K>& own, const Points<float>& x, uin
 }
 
 // Pairs of one strip, a group of G lanes each, which end together in a warp: see sweep_narrow.
-template <class R, int G, int K>
+template <class R, int kChannels, int G, int K>
 DTW_DEVICE void sweep_soft(const Sweep& p) {
+    using T = typename R::Number;
+    using Cells = SharedCells<R, K, kChannels>;
+    using Weights = typename Cells::Weights;
     const R r(p);
-    const float rate = static_cast<float>(sqrt_(1.44269504088896340736 * r.steepness()));
+    const double c = 1.44269504088896340736 * r.steepness();
+    // What cells that are handed on exceed all losses by, with a bit for rounding the others.
+    constexpr int kMargin = sizeof(T) == 4 ? 36 : 64;
     const uint32_t inside = static_cast<uint32_t>(lane()) % G;
     // Everything that lasts costs registers that cells could have.
     for (uint64_t first = static_cast<uint64_t>(warp()) * (32 / G); first < p.tasks;
@@ -262,24 +259,23 @@ DTW_DEVICE void sweep_soft(const Sweep& p) {
         const uint64_t k = first + static_cast<uint32_t>(lane()) / G;
         const bool busy = k < p.tasks;
         const Task task = task_of(p, busy ? k : p.tasks - 1);
-        const Points<float> x(p.x, task.i, 1), y(p.y, task.j, 1);
-        // Points are taken from the middle of the range, so that scaling them costs no digits of their differences.
-        float least, largest;
+        const Points<T> x(p.x, task.i, kChannels), y(p.y, task.j, kChannels);
+        typename Cells::Point least, largest;
         find_range<G>(x, y, inside, least, largest);
-        const float range = (largest - least) * rate, shift = -(least * 0.5f + largest * 0.5f) * rate;
+        const Weights weights(c, least, largest);
         const uint32_t last_lane = (task.m - 1) / K, column = inside * K;
-        SharedCells<R, K> own;
+        Cells own;
         own.exponent = 0;
         own.lost = -(1 << 24);
         own.floor = static_cast<int32_t>(high_of_pow2(-kFaint));
-        // (e (n + K) / K)^K ways without diagonals, 2^K at most with each; n K losses; 2^35 to be far above them.
+        // (e (n + K) / K)^K ways without diagonals, 2^K at most with each; n K losses.
         own.ways = static_cast<int32_t>(K * (2.45 + 1.4427 * log_((task.n + K) / static_cast<double>(K)))) +
-                   static_cast<int32_t>(1.4427 * log_(static_cast<double>(task.n) * K)) + 36;
+                   static_cast<int32_t>(1.4427 * log_(static_cast<double>(task.n) * K)) + kMargin;
         own.lowest = kAbove;
         own.hands = column + K < task.m;
         DTW_UNROLL
         for (int q = 0; q < K; ++q) {
-            own.point[q] = fma_(y.values[y.clamped(column + q)], rate, shift);
+            own.point[q] = weights.take(points_of<kChannels>(y)[y.clamped(column + q)]);
             own.cell[q] = 0.0;
         }
         const uint32_t steps = task.n + last_lane;
@@ -290,16 +286,21 @@ DTW_DEVICE void sweep_soft(const Sweep& p) {
         }
         const uint32_t wait = most - steps, begun = most - fewest + G, early = min_(p.y.length / 16, kEarly);
         const int32_t at = -static_cast<int32_t>(inside + wait);
-        const bool reaches = range + (shift - shift) <= kReach;  // and the shift is finite
-        const bool sound = any(reaches && range > kNear)
-                               ? sweep_shared<G, R, K, true>(own, x, task.m, rate, shift, at, wait, begun, early, most)
-                               : sweep_shared<G, R, K, false>(own, x, task.m, rate, shift, at, wait, begun, early, most);
+        const bool reaches = weights.range <= T(kReach);
+        const bool sound = Weights::kFarOnly || any(reaches && weights.range > T(kNear))
+                               ? sweep_shared<G, true>(own, x, task.m, weights, at, wait, begun, early, most)
+                               : sweep_shared<G, Weights::kFarOnly>(own, x, task.m, weights, at, wait, begun, early,
+                                                                    most);
         if (busy && inside == last_lane) {
             const double sum = pick<K>(own.cell, (task.m - 1) % K);
             const bool done = reaches && sound && static_cast<int32_t>(high_of(sum)) >= own.floor;
-            write_result(p, k, task, done ? r.value_of(sum, own.exponent) : from_bits(int32_t{0x7fffffff}));
+            const T nothing = static_cast<T>(from_bits(int32_t{0x7fffffff}));
+            write_result(p, k, task, done ? r.value_of(log_of_cell(sum, own.exponent)) : nothing);
         }
     }
 }
 
 }  // namespace dtw
+
+#define DTW_SOFT(symbol, R, CHANNELS, G, K) \
+    DTW_KERNEL_OF(symbol, 1, dtw::Sweep, dtw::sweep_soft<DTW_ARGUMENTS R, CHANNELS, G, K>(p))

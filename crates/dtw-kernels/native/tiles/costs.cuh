@@ -5,6 +5,7 @@
 //       for each channel: 4 numbers of x and 8 of y, 32 differences, their squares or what is left without the sign
 //   of a Euclidean cost: the root of the sum
 //   cost * log2(e) / gamma = whole + fraction; cells[0] = whole, cells[1] = 2^-fraction
+//   of log_gak: q / (2 - q) of q = 2^-(whole + fraction), as a whole number and a factor near 1 again
 #pragma once
 
 #include "../local_cost.h"
@@ -40,6 +41,10 @@ DTW_DEVICE void stage_channels(T* staged, const T* values, uint32_t length, uint
     }
 }
 
+// What cells of a tile cost: the squared Euclidean distance; its root, or the Manhattan distance; or what makes
+// q / (2 - q) of their weight q, for log_gak.
+enum class TileCosts { kSquared, kNorm, kKernel };
+
 // Which cells a thread prices: sum[q][kWidth * h + k] is in row `row(q)` and column `column(h) + k` of the tile.
 struct TwoFours {
     static constexpr int kWidth = 4;
@@ -47,9 +52,20 @@ struct TwoFours {
     static DTW_DEVICE uint32_t column(int h) { return thread() % 8 * 4 + 32 * h; }
 };
 
+// q / (2 - q) instead of q, of q = factor * 2^-whole.
+template <class T>
+DTW_DEVICE void make_geometric(T& whole, T& factor) {
+    constexpr T kLeast = T(0.70710678118654752440);
+    const T vanishing = T(Limits<T>::kPow2Min), exponent = -whole;
+    const T q = factor * pow2(exponent < vanishing ? vanishing : exponent);
+    factor *= reciprocal(T(2) - q);
+    whole += factor < kLeast ? T(1) : T(0);
+    factor = factor < kLeast ? factor + factor : factor;
+}
+
 // Writes costs, which are in `sum`, to cells[0] and cells[1]. Whether they are quick (cell.cuh): then whole
 // numbers are int32_t.
-template <class Places, class T, class Memory>
+template <class Places, bool kGeometric, class T, class Memory>
 DTW_DEVICE bool finish_costs(Memory& memory, T (&sum)[4][8], uint32_t j0, T rate) {
     constexpr int kWidth = Places::kWidth;
     // All of them are outside the band nowhere, as in most tiles.
@@ -88,7 +104,7 @@ DTW_DEVICE bool finish_costs(Memory& memory, T (&sum)[4][8], uint32_t j0, T rate
         }
     }
     // Nobody reads what was staged, or the tile before, any more afterwards.
-    const bool quick = said_by_any(any(!(most <= T(kQuickCost))), memory.notes[0]) == 0;
+    const bool quick = said_by_any(any(!(most < T(kQuickCost))), memory.notes[0]) == 0;
     const auto write = [&](const auto& split_cost) {
         DTW_UNROLL
         for (int q = 0; q < 4; ++q) {
@@ -108,16 +124,26 @@ DTW_DEVICE bool finish_costs(Memory& memory, T (&sum)[4][8], uint32_t j0, T rate
     if (is_whole && quick) {
         write([](T cost, T& whole, T& factor) {
             T rounded;
-            whole = slot_of(round_small(cost, rounded), T());
+            int32_t counted = round_small(cost, rounded);
             factor = exp2_(rounded - cost);
+            if constexpr (kGeometric) {
+                make_geometric(rounded, factor);
+                counted = static_cast<int32_t>(rounded);
+            }
+            whole = slot_of(counted, T());
         });
     } else {
         write([&](T cost, T& whole, T& factor) {
             const T known = cost < T(0) ? soft_never<T>() : min_(cost, soft_never<T>());
             const bool never = is_never(known);
-            const T rounded = never ? known : round_(known);
-            whole = !quick ? rounded : slot_of(never ? -kQuickNever : static_cast<int32_t>(rounded), T());
+            T rounded = never ? known : round_(known);
             factor = never ? T(1) : exp2_(rounded - known);
+            if constexpr (kGeometric) {
+                if (!never) {
+                    make_geometric(rounded, factor);
+                }
+            }
+            whole = !quick ? rounded : slot_of(never ? -kQuickNever : static_cast<int32_t>(rounded), T());
         });
     }
     sync_block();
@@ -200,11 +226,12 @@ DTW_DEVICE void sum_squares(Memory& memory, const Points<T>& x, const Points<T>&
     sum_channels<T, kMany>(memory, x, y, i0, j0, sum, [](T so_far, T d) { return fma_(d, d, so_far); });
 }
 
-// Costs of the tile whose first cell is (i0, j0): cells[0] = whole, cells[1] = 2^-fraction. kSquared: of the squared
-// Euclidean cost, else of the Euclidean or Manhattan `cost`, which are one for one channel.
-template <class T, bool kMany, bool kSquared, class Memory>
+// Costs of the tile whose first cell is (i0, j0): cells[0] = whole, cells[1] = 2^-fraction. `cost`: which norm,
+// Euclidean or Manhattan, which are one for one channel.
+template <class T, bool kMany, TileCosts kCosts, class Memory>
 DTW_DEVICE Known tile_costs(Memory& memory, const Points<T>& x, const Points<T>& y, uint32_t i0, uint32_t j0, T rate,
                             uint32_t cost) {
+    constexpr bool kSquared = kCosts != TileCosts::kNorm, kGeometric = kCosts == TileCosts::kKernel;
     T sum[4][8];
     Known known{false, false};
     if constexpr (kSquared && kMany && kMatrixUnits && sizeof(T) == sizeof(float)) {
@@ -214,7 +241,7 @@ DTW_DEVICE Known tile_costs(Memory& memory, const Points<T>& x, const Points<T>&
             const uint32_t said = said_by_any(wrong, memory.notes[1]);
             known.far = (said & 2) == 0;
             if ((said & 1) == 0) {
-                known.quick = finish_costs<FourTwos>(memory, sum, j0, rate);
+                known.quick = finish_costs<FourTwos, kGeometric>(memory, sum, j0, rate);
                 return known;
             }
         }
@@ -233,7 +260,7 @@ DTW_DEVICE Known tile_costs(Memory& memory, const Points<T>& x, const Points<T>&
             }
         }
     }
-    known.quick = finish_costs<TwoFours>(memory, sum, j0, rate);
+    known.quick = finish_costs<TwoFours, kGeometric>(memory, sum, j0, rate);
     return known;
 }
 

@@ -46,7 +46,7 @@ DTW_DEVICE void matrix_costs(Memory& memory, const Soft& p, uint64_t k, uint32_t
 }
 
 // Costs of a tile, of the caller's matrix where there is one, else of the series.
-template <class T, bool kMany, bool kSquared, class Memory>
+template <class T, bool kMany, TileCosts kCosts, class Memory>
 DTW_DEVICE Known costs_of_tile(Memory& memory, const Soft& p, uint64_t k, const Points<T>& x, const Points<T>& y,
                               uint32_t i0, uint32_t j0, T rate) {
     if constexpr (!kMany) {
@@ -55,7 +55,7 @@ DTW_DEVICE Known costs_of_tile(Memory& memory, const Soft& p, uint64_t k, const 
             return {false, false};
         }
     }
-    return tile_costs<T, kMany, kSquared>(memory, x, y, i0, j0, rate, p.sweep.option);
+    return tile_costs<T, kMany, kCosts>(memory, x, y, i0, j0, rate, p.sweep.option);
 }
 
 // Writes the expected alignment of a tile, which is in memory.cells[0], times `factor` to the matrix of task k with m

@@ -185,11 +185,11 @@ DTW_DEVICE void hand_on(const Soft& p, const BackwardTile<T>& tile, const Inflow
     }
 }
 
-template <class T, bool kMany, bool kSquared>
+template <class T, bool kMany, TileCosts kCosts>
 DTW_DEVICE void soft_backward(const Soft& p) {
     using Memory = TileMemory<T, 3>;
     Memory& memory = *static_cast<Memory*>(shared_memory<sizeof(Memory)>());
-    const T rate = soft_rate<T>(p);
+    const T rate = soft_rate<T, kCosts>(p);
     const uint64_t tiles = static_cast<uint64_t>(p.down) * p.across;
     // With few tiles at a time for a block there is nothing better to do than to sweep one that may turn out empty.
     const bool guesses = warps() >= p.sweep.tasks * min_(p.down, p.across);
@@ -257,7 +257,7 @@ DTW_DEVICE void soft_backward(const Soft& p) {
         bool is_empty = memory.empty != 0;
         Known known{false, false};
         if (!is_empty) {
-            known = costs_of_tile<T, kMany, kSquared>(memory, p, tile.k, x, y, i0, j0, rate);
+            known = costs_of_tile<T, kMany, kCosts>(memory, p, tile.k, x, y, i0, j0, rate);
             T *from = memory.edges[0], *to = memory.edges[2];
             if (thread() < 32) {
                 TileEdges<T> edges = kept_edges<T>(p, tile.k, tile.strip, tile.c, tile.own, tile.above);
@@ -330,8 +330,8 @@ DTW_DEVICE void soft_backward(const Soft& p) {
             }
             turn();
         } else {
-            multiply_tile<T, kMany, kSquared>(memory, x, y, grad_x, grad_y, place, p.sweep.option, known.far, factor,
-                                              turn);
+            multiply_tile<T, kMany, kCosts == TileCosts::kSquared>(memory, x, y, grad_x, grad_y, place, p.sweep.option,
+                                                                   known.far, factor, turn);
         }
         sync_block();
         if (thread() == 0) {

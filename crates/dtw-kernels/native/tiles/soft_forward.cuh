@@ -1,4 +1,4 @@
-// Forward: values of Soft-DTW, and the edges of every tile where a backward sweep wants them.
+// Forward: values of Soft-DTW or log_gak, and the edges of every tile where a backward sweep wants them.
 //
 //   for each ticket, by a block: a tile of a pair, by antidiagonals, or where edges are not kept a strip, tile by tile
 //       costs of the tile, by all threads
@@ -123,23 +123,30 @@ DTW_DEVICE TileEdges<T> next_edges(const Soft& p, uint64_t k, uint32_t strip, ui
 }
 
 template <class T>
-DTW_DEVICE void write_soft_value(const Soft& p, uint64_t k, const Task& task, double base, SoftCell<T> cell) {
+DTW_DEVICE void write_soft_value(const Soft& p, uint64_t k, const Task& task, double base, SoftCell<T> cell,
+                                 double scale) {
     const double bits = base + static_cast<double>(cell.exponent);
     const double log = is_never(cell.exponent)
                            ? Limits<double>::infinity()
                            : bits * 0.69314718055994530942 - log_(static_cast<double>(cell.mantissa));
     // Adding 0 makes 0 of -0.
-    write_result(p.sweep, k, task, static_cast<T>(p.sweep.parameters[0] * log) + T(0));
+    write_result(p.sweep, k, task, static_cast<T>(scale * log) + T(0));
 }
 
-template <class T>
-DTW_DEVICE T soft_rate(const Soft& p) { return static_cast<T>(1.44269504088896340736 / p.sweep.parameters[0]); }
+// What costs are multiplied with, to have 2 as the base of weights.
+template <class T, TileCosts kCosts>
+DTW_DEVICE T soft_rate(const Soft& p) {
+    const double parameter = p.sweep.parameters[0];
+    return static_cast<T>(1.44269504088896340736 /
+                          (kCosts == TileCosts::kKernel ? 2.0 * parameter * parameter : parameter));
+}
 
-template <class T, bool kMany, bool kSquared>
+template <class T, bool kMany, TileCosts kCosts>
 DTW_DEVICE void soft_forward(const Soft& p) {
     using Memory = TileMemory<T, 2>;
     Memory& memory = *static_cast<Memory*>(shared_memory<sizeof(Memory)>());
-    const T rate = soft_rate<T>(p);
+    const T rate = soft_rate<T, kCosts>(p);
+    const double scale = kCosts == TileCosts::kKernel ? -1.0 : p.sweep.parameters[0];
     const bool keeps = p.rights != nullptr;
     for (uint64_t ticket; (ticket = block_ticket(p.sweep, memory)) <
                           p.sweep.tasks * (keeps ? static_cast<uint64_t>(p.down) * p.across : p.down); join_wave()) {
@@ -166,7 +173,7 @@ DTW_DEVICE void soft_forward(const Soft& p) {
         const uint32_t last = keeps ? at.column : own.last;
         // Half a wave sweeps where lanes are 64, and both halves price.
         for (uint32_t c = keeps ? at.column : own.first; c <= last; join_wave(), ++c) {
-            const bool quick = costs_of_tile<T, kMany, kSquared>(memory, p, k, x, y, i0, c * kTile, rate).quick;
+            const bool quick = costs_of_tile<T, kMany, kCosts>(memory, p, k, x, y, i0, c * kTile, rate).quick;
             if (thread() >= 32) {
                 continue;
             }
@@ -208,7 +215,7 @@ DTW_DEVICE void soft_forward(const Soft& p) {
             }
             const uint32_t end = task.m - 1 - c * kTile;
             if (is_last && end < kTile && inside == end / 2) {
-                write_soft_value(p, k, task, edges.base, end % 2 == 0 ? edges.up[0] : edges.up[1]);
+                write_soft_value(p, k, task, edges.base, end % 2 == 0 ? edges.up[0] : edges.up[1], scale);
             }
             sync();
             if (inside == 0) {

@@ -33,7 +33,12 @@ DTW_DEVICE float reciprocal(float v) {
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
     return __fmaf_rn(r, __fmaf_rn(-v, r, 1.0f), r);
 }
-DTW_DEVICE double reciprocal(double v) { return 1.0 / v; }
+DTW_DEVICE double reciprocal(double v) {
+    double r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(v));
+    r = __fma_rn(r, __fma_rn(-v, r, 1.0), r);
+    return __fma_rn(r, __fma_rn(-v, r, 1.0), r);
+}
 constexpr bool kMatrixUnits = true;
 DTW_DEVICE void multiply_add(float (&c)[4], const float (&a)[4], const float (&b)[2]) {
     asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "

@@ -259,10 +259,12 @@ impl<M: Machine> Sweeper<M> {
         band: LaunchBand,
         budget: &Budget,
     ) -> Result<Option<Edges>> {
+        let missing = !job.functor.in_tiles && self.launch_what_may_give_up::<T>(job, band)?;
         // A sweep in tiles is of no kind.
         let is_forced = self.forced.is_some() && !job.functor.in_tiles;
         if let Some(tiled) = if is_forced { None } else { Tiled::of::<T>(job, budget)? } {
-            let (resident, p) = (self.resident_blocks(tiled.kernel())?, self.params_beside(job, band)?);
+            let (resident, mut p) = (self.resident_blocks(tiled.kernel())?, self.params_beside(job, band)?);
+            p.measure.only_missing |= u32::from(missing);
             tiled.launch(&self.machine, job, p, resident, [&mut self.edges, &mut self.progress], budget)?;
             return Ok(None);
         }
@@ -270,18 +272,7 @@ impl<M: Machine> Sweeper<M> {
         let choice = self.choice_of::<T>(&demand, job, budget)?;
         let Choice { kernel, spread } = choice;
         let mut p = self.params(job, band);
-        if job.out != 0 && !job.only_missing {
-            let forced = self.forced;
-            let is_first = |kind: &SweepKind| kind.may_give_up() && forced.is_none_or(|only| only == *kind);
-            for kind in SweepKind::ALL.into_iter().filter(is_first) {
-                let demand = Demand { only: Some(kind), ..demand };
-                if let Some(first) = choose(&demand, &self.hardware, |_| true) {
-                    self.tell(&first, &demand);
-                    self.launch_one_strip(first.kernel, &p)?;
-                    p.measure.only_missing = 1;
-                }
-            }
-        }
+        p.measure.only_missing |= u32::from(missing);
         self.tell(&choice, &demand);
         if !kernel.has_strips() {
             self.launch_one_strip(kernel, &p)?;
@@ -295,6 +286,26 @@ impl<M: Machine> Sweeper<M> {
         }
         self.launch_in_warps(kernel, job, &each, &mut p, budget)?;
         Ok(None)
+    }
+
+    /// Launches sweeps of the kinds that give up some pairs, if there are such for a job; whether there were.
+    fn launch_what_may_give_up<T: Number>(&mut self, job: &Job, band: LaunchBand) -> Result<bool> {
+        if job.out == 0 || job.only_missing {
+            return Ok(false);
+        }
+        let (forced, mut launched) = (self.forced, false);
+        let is_first = |kind: &SweepKind| kind.may_give_up() && forced.is_none_or(|only| only == *kind);
+        for kind in SweepKind::ALL.into_iter().filter(is_first) {
+            let demand = Demand { only: Some(kind), ..self.demand::<T>(job, band.layout)? };
+            if let Some(first) = choose(&demand, &self.hardware, |_| true) {
+                self.tell(&first, &demand);
+                let mut p = self.params(job, band);
+                p.measure.only_missing |= u32::from(launched);
+                self.launch_one_strip(first.kernel, &p)?;
+                launched = true;
+            }
+        }
+        Ok(launched)
     }
 
     /// Pairs of one strip: a group of lanes for each. Of the pairs that a kind gave up there are few, so warps that

@@ -1,20 +1,34 @@
-//! Values of Soft-DTW that come from a sweep in tiles: several channels, and Euclidean and Manhattan costs. Lengths
-//! round the edges of tiles, bands that leave tiles out, ragged batches of every pairing, little memory.
+//! Values of Soft-DTW and of the alignment kernel that come from a sweep in tiles: several channels, and Euclidean and
+//! Manhattan costs. Lengths round the edges of tiles, bands that leave tiles out, ragged batches of every pairing,
+//! little memory.
 
 use crate::judged::{backend, case, case_of, judge_values, soft};
 use crate::numbers::noise;
 use dtw_conformance::cases::series::Kind;
-use dtw_core::{Backend, Band, Error, LocalCost, Pairing, Plan, Problem, Radius, SeriesBatch};
+use dtw_core::{Backend, Band, Error, LocalCost, Measure, Pairing, Plan, Problem, Radius, SeriesBatch, Spec};
 
-/// Costs, and numbers of channels for which each is swept in tiles.
-const SWEPT_IN_TILES: [(LocalCost, &[usize]); 3] =
-    [(LocalCost::SquaredEuclidean, &[3]), (LocalCost::Euclidean, &[1, 5]), (LocalCost::Manhattan, &[1, 5])];
+/// Measures of this steepness, and numbers of channels for which each is swept in tiles.
+fn swept_in_tiles(gamma: f64) -> [(Spec, &'static [usize]); 4] {
+    [
+        (soft(gamma, LocalCost::SquaredEuclidean), &[5]),
+        (Spec::new(Measure::LogGak { sigma: (gamma / 2.0).sqrt() }), &[5]),
+        (soft(gamma, LocalCost::Euclidean), &[1, 5]),
+        (soft(gamma, LocalCost::Manhattan), &[1, 5]),
+    ]
+}
+
+/// Whether smaller pairs go to another sweep.
+fn is_for_large_pairs(spec: &Spec) -> bool {
+    matches!(
+        spec.measure,
+        Measure::LogGak { .. } | Measure::SoftDtw { cost: LocalCost::SquaredEuclidean, .. }
+    )
+}
 
 #[test]
 fn lengths_round_the_edges_of_tiles() {
-    for (cost, channels) in SWEPT_IN_TILES {
-        let squared = cost == LocalCost::SquaredEuclidean;
-        let (rows, columns): (&[_], &[_]) = if squared {
+    for (spec, channels) in swept_in_tiles(1.0) {
+        let (rows, columns): (&[_], &[_]) = if is_for_large_pairs(&spec) {
             (&[31, 33, 64, 65, 130], &[33, 64, 65, 129])
         } else {
             (&[1, 2, 20, 63, 65], &[1, 7, 64, 65])
@@ -22,7 +36,7 @@ fn lengths_round_the_edges_of_tiles() {
         for channels in channels {
             for n in rows {
                 for m in columns {
-                    judge_values(&case(soft(1.0, cost), Kind::Noise, &[(*n, *m)], *channels));
+                    judge_values(&case(spec.clone(), Kind::Noise, &[(*n, *m)], *channels));
                 }
             }
         }
@@ -33,16 +47,17 @@ fn lengths_round_the_edges_of_tiles() {
 fn channels_of_any_number() {
     for channels in [2, 8, 31, 32, 33, 65] {
         judge_values(&case(soft(10.0, LocalCost::SquaredEuclidean), Kind::Noise, &[(70, 66)], channels));
+        judge_values(&case(Spec::new(Measure::LogGak { sigma: 2.0 }), Kind::Noise, &[(70, 66)], channels));
     }
 }
 
 #[test]
 fn every_pairing_of_ragged_series() {
     let lengths: [&[usize]; 2] = [&[70, 1, 130, 64], &[129, 65, 3, 90]];
-    for (cost, channels) in SWEPT_IN_TILES {
+    for (spec, channels) in swept_in_tiles(0.1) {
         for channels in channels {
             for pairing in [Pairing::Cross, Pairing::SelfSymmetric, Pairing::Zipped] {
-                judge_values(&case_of(soft(0.1, cost), Kind::Noise, pairing, lengths, *channels));
+                judge_values(&case_of(spec.clone(), Kind::Noise, pairing, lengths, *channels));
             }
         }
     }
@@ -51,17 +66,17 @@ fn every_pairing_of_ragged_series() {
 #[test]
 fn bands_that_leave_tiles_out() {
     let slanted = Band::Slanted { radius: Radius::Points(2) };
-    for (cost, channels) in SWEPT_IN_TILES {
-        let squared = cost == LocalCost::SquaredEuclidean;
+    for (spec, channels) in swept_in_tiles(1.0) {
+        let squared = is_for_large_pairs(&spec);
         let lengths: &[_] = if squared { &[(130, 130), (200, 70), (70, 200)] } else { &[(130, 70)] };
         for channels in channels {
             for pair in lengths {
                 for band in [Band::sakoe_chiba(0), Band::sakoe_chiba(20), Band::Itakura { max_slope: 4.0 }] {
-                    let spec = soft(1.0, cost).with_band(band);
+                    let spec = spec.clone().with_band(band);
                     judge_values(&case(spec, Kind::Noise, &[*pair], *channels));
                 }
                 if squared {
-                    let spec = soft(1.0, cost).with_band(slanted.clone());
+                    let spec = spec.clone().with_band(slanted.clone());
                     judge_values(&case(spec, Kind::Noise, &[*pair], *channels));
                 }
             }
@@ -73,8 +88,8 @@ fn bands_that_leave_tiles_out() {
 #[test]
 fn the_bits_do_not_depend_on_the_memory() {
     for (cost, channels, band) in [
-        (LocalCost::SquaredEuclidean, 3, Band::Full),
-        (LocalCost::SquaredEuclidean, 3, Band::Slanted { radius: Radius::Points(4) }),
+        (LocalCost::SquaredEuclidean, 5, Band::Full),
+        (LocalCost::SquaredEuclidean, 5, Band::Slanted { radius: Radius::Points(4) }),
         (LocalCost::Euclidean, 3, Band::Full),
         (LocalCost::Manhattan, 1, Band::Full),
     ] {

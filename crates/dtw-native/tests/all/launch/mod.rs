@@ -26,15 +26,26 @@ impl Launch {
         self.buffers.last().unwrap().address()
     }
 
-    /// Prepared series; `gaps` says what each point of a series costs to delete.
+    /// Prepared series of one channel; `gaps` says what each point of a series costs to delete.
     #[allow(dead_code, reason = "not all tests need it")]
     pub(crate) fn side<T: Scalar>(&mut self, all: &[Vec<f64>], gaps: impl Fn(&[f64]) -> Vec<f64>) -> Side {
-        let zeros = || vec![T::from_f64(0.0); PAD as usize];
+        self.side_of_points::<T>(1, all, gaps)
+    }
+
+    /// The same of series of several channels, point by point.
+    #[allow(dead_code, reason = "not all tests need it")]
+    pub(crate) fn side_of_points<T: Scalar>(
+        &mut self,
+        channels: usize,
+        all: &[Vec<f64>],
+        gaps: impl Fn(&[f64]) -> Vec<f64>,
+    ) -> Side {
+        let zeros = || vec![T::from_f64(0.0); PAD as usize * channels];
         let (mut values, mut costs, mut sums) = (zeros(), zeros(), zeros());
         let (mut offsets, mut lengths) = (Vec::new(), Vec::new());
         for series in all {
-            offsets.push(values.len() as u64);
-            lengths.push(series.len() as u32);
+            offsets.push((values.len() / channels) as u64);
+            lengths.push((series.len() / channels) as u32);
             values.extend(series.iter().map(|value| T::from_f64(*value)).chain(zeros()));
             let gaps = gaps(series);
             costs.extend(gaps.iter().map(|value| T::from_f64(*value)).chain(zeros()));
