@@ -57,10 +57,16 @@ class Call:
             ) from None
 
     @contextmanager
-    def bar(self, what: str, is_zipped: bool | None) -> Iterator[_progress.Progress]:
-        """A bar while the call runs, if one is wanted: over zipped pairs, over all, or over nobody knows how many."""
+    def bar(
+        self, what: str, is_zipped: bool | None, among: tuple[Any, Any] | None = None
+    ) -> Iterator[_progress.Progress]:
+        """A bar while the call runs, if one is wanted: over zipped pairs, over all, or over nobody knows how many; with
+        `among`, the two sides of a search for neighbours, over those that it sweeps.
+        """
 
         def cells() -> int:
+            if among is not None:
+                return _native.nearest_cells(*among, self.spec, self.engine)
             return 0 if is_zipped is None else _native.cells(self.first, self.second, self.spec, is_zipped)
 
         with _missing.Explained(), _progress.shown(self.progress, what, cells) as shown:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -157,7 +156,7 @@ def nearest(x: Any, y: Any = None, *, k: int = 1, client: Any = None, **options:
     values are nearest. The distances are `distance(x[i], y[j])`, in this order. Both arrays are where the series are:
     in main memory, or in a GPU's.
 
-    Time: one sweep per pair. Memory: one tile of the matrix, and k entries per series of y.
+    Time: one sweep per pair, without `y` of half of them. Memory: one or two tiles of the matrix, and k entries per series.
 
     Errors: as `distance`; in main memory `ValueError` for a distance that is not finite.
     """
@@ -180,8 +179,7 @@ def nearest(x: Any, y: Any = None, *, k: int = 1, client: Any = None, **options:
         if y is None:
             indices, distances = others(indices, distances)
         return Neighbors(indices, given.rooted(distances))
-    # Neighbours are sought among all series: the bar counts the whole matrix of x with itself, too.
-    with replace(call, packed=[call.packed[0], call.packed[-1]]).bar("nearest", False) as bar:
+    with call.bar("nearest", False, (call.first, call.second)) as bar:
         if call.second is not None:
             indices, distances = _native.nearest(call.first, call.second, many, call.spec, call.engine, bar)
         else:

@@ -101,7 +101,8 @@ def pairwise(
         _check_cutoff(k, out)
         call = replace(call, engine=most.engine(call.engine, call.number, given))
         finish = partial(most.roots, given=given)
-    with call.bar("pairwise", False) as bar:
+    among = None if k is None else (call.packed[-1], call.first if len(batches) > 1 else None)
+    with call.bar("pairwise", False, among) as bar:
         if k is not None:
             graph = _graph(call, _options.whole("k", k, 1), batches, bar)
             given.rooted(graph.data)

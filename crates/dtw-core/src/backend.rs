@@ -38,6 +38,12 @@ pub trait Backend<T: Scalar>: Send + Sync + std::fmt::Debug {
         false
     }
 
+    /// Whether calls of a plan leave the host's cores idle, so that a caller had better use them meanwhile. The
+    /// default: no, of backends that compute on them.
+    fn computes_elsewhere(&self) -> bool {
+        false
+    }
+
     /// Takes in series for [`WeightedTotal`], if that saves what [`Plan::gradients`] of zipped pairs would copy in
     /// every call. `problem`: of these pairs, `max_length_x` the points of the centre. `weights`: one per series.
     ///

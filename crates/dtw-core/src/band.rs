@@ -301,6 +301,30 @@ mod tests {
         assert_eq!([ranges.row(0), ranges.row(1)], [0..2, 0..3]);
     }
 
+    /// So `d(x, y)` is `d(y, x)`, and half of a matrix is enough.
+    #[test]
+    #[cfg_attr(miri, ignore = "safe code, and hours of it")]
+    fn a_band_is_the_same_from_either_side() {
+        let mut bands = vec![Band::Full];
+        for radius in [Radius::Points(0), Radius::Points(3), Radius::Fraction(0.07), Radius::Fraction(0.3)] {
+            bands.extend([Band::SakoeChiba { radius }, Band::Slanted { radius }]);
+        }
+        bands.extend([1.0, 1.3, 2.0, 3.7].map(|max_slope| Band::Itakura { max_slope }));
+        for band in bands {
+            for (n, m) in (1..40).flat_map(|n| (1..=n).map(move |m| (n, m))) {
+                let both = (band.ranges(n, m, Anchor::Global), band.ranges(m, n, Anchor::Global));
+                let (Ok(own), Ok(other)) = both else {
+                    assert!(both.0.is_err() && both.1.is_err(), "{band:?} {n} {m}");
+                    continue;
+                };
+                for (i, j) in (0..n).flat_map(|i| (0..m).map(move |j| (i, j))) {
+                    let is_same = own.row(i).contains(&j) == other.row(j).contains(&i);
+                    assert!(is_same, "{band:?} {n} {m}: {i} {j}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn fraction_is_rounded_down_without_float_noise() {
         assert_eq!(Radius::Fraction(0.29).points(100, 80), 29);

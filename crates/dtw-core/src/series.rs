@@ -143,6 +143,22 @@ impl<'a, T> SeriesBatch<'a, T> {
     pub fn channels(&self) -> usize {
         self.channels
     }
+    /// Whether `other` has the very same series: in the same memory, so that none is looked at.
+    pub fn is(&self, other: &SeriesBatch<'_, T>) -> bool {
+        let same_offsets = match (self.offsets, other.offsets) {
+            (Offsets::Ragged(own), Offsets::Ragged(others)) => std::ptr::eq(own, others),
+            (own, others) => own == others,
+        };
+        let same_times = match (self.times, other.times) {
+            (None, None) => true,
+            (Some(own), Some(others)) => std::ptr::eq(own, others),
+            _ => false,
+        };
+        std::ptr::eq(self.values, other.values)
+            && self.channels == other.channels
+            && same_offsets
+            && same_times
+    }
     /// Whether explicit timestamps are attached.
     pub fn has_times(&self) -> bool {
         self.times.is_some()

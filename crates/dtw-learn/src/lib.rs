@@ -6,8 +6,8 @@
 //!
 //! | module | answers |
 //! | --- | --- |
-//! | [`tiled`] | the distance matrix, tile by tile under a memory limit |
-//! | [`mod@nearest`] | which series of x are nearest to each of y |
+//! | [`tiled`] | the distance matrix, tile by tile under a memory limit; `ahead`: one is made while another is used |
+//! | [`mod@nearest`], `ranking` | which series of x are nearest to each of y |
 //! | [`mod@classify`] | which label the nearest neighbours vote for; accuracy, confusion |
 //! | [`left_out`] | in which band series predict each other best |
 //! | [`mod@barycenter`] | the average under DTW (DBA) and other measures; the medoid |
@@ -29,6 +29,7 @@ macro_rules! chosen {
     };
 }
 
+mod ahead;
 pub mod barycenter;
 pub mod classify;
 pub mod cluster;
@@ -36,6 +37,7 @@ mod context;
 mod draw;
 pub mod left_out;
 pub mod nearest;
+mod ranking;
 pub mod tiled;
 
 pub use barycenter::{
@@ -48,5 +50,5 @@ pub use cluster::{
 };
 pub use context::Context;
 pub use left_out::leave_one_out;
-pub use nearest::{Neighbors, nearest};
+pub use nearest::{Neighbors, nearest, nearest_cells};
 pub use tiled::{for_each_tile, pairwise};

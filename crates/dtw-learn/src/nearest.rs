@@ -21,13 +21,17 @@
 //! # Ok::<(), dtw_core::Error>(())
 //! ```
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-
-use dtw_core::{Pairing, Problem, Result, Scalar, SeriesBatch, Shape, Spec, bail_invalid};
+use dtw_core::{
+    Anchor, Band, Pairing, Problem, Result, Scalar, SeriesBatch, Shape, SoftResult, Spec, bail_invalid,
+};
 
 use crate::Context;
+use crate::ranking::Ranking;
 use crate::tiled::for_each_finite_tile;
+
+/// Most threads that rank the distances of a tile, and how many of them are worth threads.
+const RANKING_THREADS: usize = 4;
+const RANKING_VALUES: usize = 1 << 18;
 
 /// The nearest series of x to each series of y, nearest first.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,36 +82,12 @@ impl<T> Neighbors<T> {
     }
 }
 
-/// A candidate; the greatest is the one to drop first.
-struct Candidate<T> {
-    /// The distance, or the negated similarity; never −0, so that `total_cmp` sees ties.
-    rank: f64,
-    index: usize,
-    distance: T,
-}
-
-impl<T> Ord for Candidate<T> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.rank.total_cmp(&other.rank).then(self.index.cmp(&other.index))
-    }
-}
-impl<T> PartialOrd for Candidate<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl<T> PartialEq for Candidate<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-impl<T> Eq for Candidate<T> {}
-
 /// The `k` series of `x` nearest to each series of `y`.
 ///
 /// `x[i]` is the first argument of the distance and `y[j]` the second, which matters for subsequence distances and
-/// explicit band ranges alone. Time: `n_x · n_y` sweeps and O(log k) per pair, at most. Memory: one tile, and `n_y · k`
-/// entries.
+/// explicit band ranges alone. Time: `n_x · n_y` sweeps and O(log k) per pair, at most; half as many sweeps where `x`
+/// and `y` are the very same series ([`SeriesBatch::is`]) of a measure of best paths. Memory: a tile, or two, and
+/// `n_y · k` entries.
 ///
 /// # Errors
 /// [`dtw_core::Error::Invalid`] when `k` is 0 or more than x has series, for bad series or parameters, or for a
@@ -140,32 +120,55 @@ pub(crate) fn nearest_of<T: Scalar>(
     if let Some(found) = pruned(context, spec, x, y, k)? {
         return Ok(found);
     }
-    let sign = if spec.measure.is_similarity() { -1.0 } else { 1.0 };
-    let mut best: Vec<BinaryHeap<Candidate<T>>> =
-        (0..y.len()).map(|_| BinaryHeap::with_capacity(k)).collect();
-    for_each_finite_tile(context, spec, Pairing::Cross, x, y, pair, |tile, values| {
-        for (index, row) in tile.rows.clone().zip(values.chunks_exact(tile.columns.len())) {
-            for (heap, distance) in best[tile.columns.clone()].iter_mut().zip(row) {
-                let candidate =
-                    Candidate { rank: sign * distance.to_f64() + 0.0, index, distance: *distance };
-                if heap.len() < k {
-                    heap.push(candidate);
-                } else if let Some(mut worst) = heap.peek_mut()
-                    && candidate < *worst
-                {
-                    *worst = candidate;
-                }
-            }
+    let pairing = pairing(context, spec, &x, &y)?;
+    let mut ranking = Ranking::new(k, y.len(), spec.measure.is_similarity());
+    // Where the host's cores are idle, a tile is ranked sooner than the next one is there.
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if context.backend().computes_elsewhere() { cores().min(RANKING_THREADS) } else { 1 };
+    for_each_finite_tile(context, spec, pairing, x, y, pair, |tile, values| {
+        let (rows, columns) = (tile.rows.clone(), tile.columns.clone());
+        let threads = if values.len() < RANKING_VALUES { 1 } else { threads };
+        ranking.offer_rows(rows.clone(), columns.clone(), values, threads);
+        if tile.is_mirrored(pairing) {
+            ranking.offer_columns(rows, columns, values, threads);
         }
         Ok(())
     })?;
-    let mut found =
-        Neighbors { k, indices: Vec::with_capacity(k * y.len()), distances: Vec::with_capacity(k * y.len()) };
-    for candidate in best.into_iter().flat_map(BinaryHeap::into_sorted_vec) {
-        found.indices.push(candidate.index);
-        found.distances.push(candidate.distance);
+    let (indices, distances) = ranking.finish();
+    Ok(Neighbors { k, indices, distances })
+}
+
+/// Grid cells that [`nearest`] tells the observer of.
+///
+/// # Errors
+/// [`dtw_core::Error::Invalid`] for bad series or parameters.
+pub fn nearest_cells<T: Scalar>(
+    context: &Context<'_, T>,
+    spec: &Spec,
+    x: SeriesBatch<'_, T>,
+    y: SeriesBatch<'_, T>,
+) -> Result<u64> {
+    let problem = Problem::of(spec.clone(), pairing(context, spec, &x, &y)?, &x, &y)?;
+    problem.check_input(&x, &y)?;
+    problem.cells(&x, &y)
+}
+
+/// The pairs that are swept. Half of them are enough for series with themselves where `d(x, y)` and `d(y, x)` have the
+/// same bits. Sums over all paths are the same but for their last digits. A backend that prunes sees all pairs.
+fn pairing<T: Scalar>(
+    context: &Context<'_, T>,
+    spec: &Spec,
+    x: &SeriesBatch<'_, T>,
+    y: &SeriesBatch<'_, T>,
+) -> Result<Pairing> {
+    let is_symmetric = spec.anchor == Anchor::Global
+        && !matches!(spec.band, Band::Ranges(_))
+        && SoftResult::of(&spec.measure).is_none();
+    if !is_symmetric || !x.is(y) {
+        return Ok(Pairing::Cross);
     }
-    Ok(found)
+    let whole = Problem::of(spec.clone(), Pairing::Cross, x, y)?;
+    Ok(if context.backend().prunes_nearest(&whole) { Pairing::Cross } else { Pairing::SelfSymmetric })
 }
 
 /// Series of y that are searched for at a time, at least.

@@ -26,17 +26,22 @@ use dtw_core::{
 };
 
 use crate::Context;
+use crate::ahead::ahead;
 
 /// Tiles are no larger than this even where memory allows more, so that cancelling and progress stay prompt.
 const MAX_SIDE: usize = 2048;
+
+/// As [`MAX_SIDE`], of backends that compute elsewhere: they are fast, and idle from the end of a tile to the next.
+const MAX_SIDE_ELSEWHERE: usize = 4096;
 
 /// Calls `visit` with every tile of the distance matrix and its values, `[tile.rows, tile.columns]` row-major.
 ///
 /// `pairing` is [`Pairing::Cross`], or [`Pairing::SelfSymmetric`] (`y` is then ignored): only the upper triangle of
 /// tiles is visited, and the visitor mirrors those for which [`Tile::is_mirrored`] says so. Tiles come row by row.
-/// A quarter of the context's memory limit goes to the tile, the rest to the backend's scratch.
+/// A backend that computes elsewhere ([`dtw_core::Backend::computes_elsewhere`]) goes on with the next tile while one
+/// is visited. A quarter of the context's memory limit goes to tiles, the rest to the backend's scratch.
 ///
-/// Time: one sweep per pair. Memory: one tile.
+/// Time: one sweep per pair. Memory: one tile, or two.
 ///
 /// # Errors
 /// [`Error::Invalid`] for bad series or parameters, for [`Pairing::Zipped`], and for a symmetric matrix of subsequence
@@ -56,13 +61,14 @@ pub fn for_each_tile<T: Scalar>(
     }
     // Checked here as a whole, so that errors name the series of the batch and not of a tile.
     Problem::of(spec.clone(), pairing, &x, &y)?.check_input(&x, &y)?;
+    let is_elsewhere = context.backend().computes_elsewhere();
+    let (at_once, most) = if is_elsewhere { (2, MAX_SIDE_ELSEWHERE) } else { (1, MAX_SIDE) };
     let value_bytes = T::DTYPE.bytes();
-    let tiles = TilePlan::new(pairing, x.len(), y.len(), value_bytes, context.memory_limit_bytes() / 4)?
-        .with_max_side(MAX_SIDE);
-    let tile_bytes = (tiles.side() * tiles.side() * value_bytes) as u64;
-    let mut values = Vec::new();
+    let budget_bytes = context.memory_limit_bytes() / 4 / at_once;
+    let tiles = TilePlan::new(pairing, x.len(), y.len(), value_bytes, budget_bytes)?.with_max_side(most);
+    let tile_bytes = (tiles.side() * tiles.side() * value_bytes) as u64 * at_once;
     let mut plans = HashMap::new();
-    for tile in tiles.tiles() {
+    let mut compute = |tile: &Tile, values: &mut Vec<T>| {
         context.check_cancelled()?;
         let (rows, columns) = (x.slice(tile.rows.clone()), y.slice(tile.columns.clone()));
         let plan = match plans.entry((tile.rows.len(), tile.columns.len(), tile.pairing)) {
@@ -73,9 +79,19 @@ pub fn for_each_tile<T: Scalar>(
                 free.insert(context.plan(Problem::new(spec.clone(), tile.pairing, shape)?, tile_bytes)?)
             }
         };
-        values.clear();
-        values.resize(tile.len(), T::ZERO);
-        plan.distances(rows, columns, &mut values)?;
+        if values.len() < tile.len() {
+            // Pages that come when they are written, by whoever does.
+            *values = vec![T::ZERO; tile.len()];
+        }
+        values.truncate(tile.len());
+        plan.distances(rows, columns, values)
+    };
+    if is_elsewhere && tiles.len() > 1 {
+        return ahead(tiles.tiles(), compute, |tile, values| visit(tile, values));
+    }
+    let mut values = Vec::new();
+    for tile in tiles.tiles() {
+        compute(&tile, &mut values)?;
         visit(&tile, &values)?;
     }
     Ok(())
@@ -93,7 +109,10 @@ pub(crate) fn for_each_finite_tile<T: Scalar>(
     mut visit: impl FnMut(&Tile, &[T]) -> Result<()>,
 ) -> Result<()> {
     for_each_tile(context, spec, pairing, x, y, |tile, values| {
-        if let Some(at) = values.iter().position(|value| !value.finite()) {
+        // Without a way out of the loop, it looks at several values at a time.
+        if !values.iter().fold(true, |all, value| all & value.finite())
+            && let Some(at) = values.iter().position(|value| !value.finite())
+        {
             let width = tile.columns.len();
             let (i, j) = (tile.rows.start + at / width, tile.columns.start + at % width);
             bail_invalid!("the distance of {} is {}: scale or normalise the data", pair(i, j), values[at]);

@@ -96,6 +96,10 @@ impl<T: Scalar> Backend<T> for Several<T> {
     fn prunes_nearest(&self, problem: &Problem) -> bool {
         self.members.iter().all(|member| member.backend.prunes_nearest(problem))
     }
+
+    fn computes_elsewhere(&self) -> bool {
+        self.members.iter().all(|member| member.backend.computes_elsewhere())
+    }
 }
 
 /// Threads that work with a device. While one of a GPU's copies results to their places, the GPU sweeps for the other.

@@ -1,6 +1,7 @@
 //! The upper triangle of a symmetric matrix, cut into tiles, and the places of their values.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use dtw_core::Scalar;
@@ -12,6 +13,10 @@ const MOST: usize = 64;
 
 /// Series along a side of a tile, at least.
 const LEAST_SIDE: usize = 16;
+
+/// Threads that move the values of a piece, at most, and bytes that are worth one.
+const MOVERS: usize = 4;
+const WORTH: usize = 1 << 20;
 
 /// A square matrix whose rows of tiles are locked one by one.
 pub(crate) struct Square<'a, T> {
@@ -53,34 +58,57 @@ impl<'a, T: Scalar> Square<'a, T> {
     }
 
     /// Puts the values of `rows × columns` in their places and, if the rectangle is off the diagonal, in those of its
-    /// mirror image. Both lie within one row of tiles.
+    /// mirror image. Both lie within one row of tiles. Several threads do so where there are many: meanwhile the device
+    /// is idle.
     pub(crate) fn put(&self, rows: Range<usize>, columns: Range<usize>, values: &[T]) {
-        let strip = rows.start / self.side;
-        self.in_strip(strip, |own, top| {
+        let mirrored =
+            if rows == columns { 0..0 } else { columns.start / self.side..columns.end.div_ceil(self.side) };
+        // Beside those of the mirror image, the rows themselves.
+        let count = mirrored.len() + 1;
+        let next = AtomicUsize::new(0);
+        let labour = || {
+            loop {
+                match next.fetch_add(1, Ordering::Relaxed) {
+                    0 => self.put_rows(&rows, &columns, values),
+                    k if k < count => self.put_mirrored(mirrored.start + k - 1, &rows, &columns, values),
+                    _ => return,
+                }
+            }
+        };
+        let threads = (size_of_val(values) / WORTH).clamp(1, MOVERS.min(count));
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(labour);
+            }
+            labour();
+        });
+    }
+
+    fn put_rows(&self, rows: &Range<usize>, columns: &Range<usize>, values: &[T]) {
+        self.in_strip(rows.start / self.side, |own, top| {
             for (row, values) in rows.clone().zip(values.chunks_exact(columns.len())) {
                 let start = (row - top) * self.count;
                 own[start + columns.start..start + columns.end].copy_from_slice(values);
             }
         });
-        if rows == columns {
-            return;
-        }
-        for strip in columns.start / self.side..columns.end.div_ceil(self.side) {
-            let mirrored = self.series(strip..strip + 1);
-            self.in_strip(strip, |own, top| {
-                // A few cache lines of the values at a time.
-                for part in rows.clone().step_by(16) {
-                    let part = part..(part + 16).min(rows.end);
-                    for column in mirrored.clone() {
-                        let start = (column - top) * self.count;
-                        let place = &mut own[start + part.start..start + part.end];
-                        for (value, row) in place.iter_mut().zip(part.clone()) {
-                            *value = values[(row - rows.start) * columns.len() + column - columns.start];
-                        }
+    }
+
+    /// Puts the mirror image of the columns that are series of this row of tiles in its place there.
+    fn put_mirrored(&self, strip: usize, rows: &Range<usize>, columns: &Range<usize>, values: &[T]) {
+        let mirrored = self.series(strip..strip + 1);
+        self.in_strip(strip, |own, top| {
+            // A few cache lines of the values at a time.
+            for part in rows.clone().step_by(16) {
+                let part = part..(part + 16).min(rows.end);
+                for column in mirrored.clone() {
+                    let start = (column - top) * self.count;
+                    let place = &mut own[start + part.start..start + part.end];
+                    for (value, row) in place.iter_mut().zip(part.clone()) {
+                        *value = values[(row - rows.start) * columns.len() + column - columns.start];
                     }
                 }
-            });
-        }
+            }
+        });
     }
 
     /// Calls `write` with a row of tiles and the number of its first series.
@@ -145,13 +173,19 @@ mod tests {
 
     #[test]
     fn values_and_their_mirror_images_find_their_places() {
-        let count = 70;
+        // Values of a piece of the larger one are worth several threads.
+        for count in [70, 2000] {
+            check(count);
+        }
+    }
+
+    fn check(count: usize) {
         let value = |a: usize, b: usize| (a.min(b) * 1000 + a.max(b)) as f64;
         let mut out = vec![-1.0; count * count];
         let square = Square::new(count, &mut out);
         let mut rest = square.run();
         while rest.units() > 0 {
-            let run = rest.split(2.min(rest.units()));
+            let run = rest.split((count / 50).min(rest.units()));
             let rows = square.series(run.row..run.row + 1);
             let mut columns = run.columns.clone();
             if run.begins_on_diagonal() {

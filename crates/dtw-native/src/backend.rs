@@ -74,6 +74,10 @@ impl<T: Number, M: Machine> Backend<T> for NativeBackend<M> {
         Ok(Box::new(plan.forcing(self.forced).eager(self.is_eager)))
     }
 
+    fn computes_elsewhere(&self) -> bool {
+        true
+    }
+
     fn weighted_total(
         &self,
         problem: &Problem,
@@ -151,6 +155,9 @@ macro_rules! gpu_backend {
                 problem: &dtw_core::Problem,
             ) -> dtw_core::Result<Box<dyn dtw_core::Plan<$number>>> {
                 self.0.plan(problem)
+            }
+            fn computes_elsewhere(&self) -> bool {
+                dtw_core::Backend::<$number>::computes_elsewhere(&self.0)
             }
             fn weighted_total(
                 &self,

@@ -8,6 +8,7 @@
 //! | `open_devices` | which devices a process has opened |
 //! | `driver` | the calls, handles and errors of a driver |
 //! | `context` | one device opened, its kernels, and whether it still works |
+//! | `page_locked` | page-locked memory that waits for its next transfer |
 //! | `staging` | page-locked memory that transfers go through |
 //! | `machine` | memory, copies and launches on a stream |
 //! | `timer` | time between two points of a stream |
@@ -16,6 +17,7 @@ mod context;
 mod driver;
 mod machine;
 mod open_devices;
+mod page_locked;
 mod staging;
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,8 @@ use dtw_core::Result;
 use dtw_kernels::tuning::Tuning;
 use dtw_kernels::{Kernel, params};
 
+use crate::memory::bytes::bytes_mut;
+
 /// Threads of a block, of every kernel.
 pub const BLOCK_THREADS: u32 = params::BLOCK_THREADS;
 
@@ -182,12 +184,24 @@ pub trait Machine: Clone + Send + Sync + std::fmt::Debug + 'static {
         Ok(())
     }
 
-    /// Waits for the transfer `slot` alone and hands over its bytes; the arguments are those of its beginning.
+    /// Waits for the transfer `slot` alone and hands its bytes to `take`, in memory that any number may lie in; the
+    /// arguments are those of its beginning.
     ///
     /// # Errors
-    /// See [`Machine`].
-    fn download_end(&self, slot: usize, from: &Self::Buffer, offset: usize, bytes: &mut [u8]) -> Result<()> {
+    /// See [`Machine`]; nothing is handed over then.
+    fn download_end(
+        &self,
+        slot: usize,
+        from: &Self::Buffer,
+        offset: usize,
+        bytes: usize,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<()> {
         let _ = slot;
-        self.download(from, offset, bytes)
+        let mut room = vec![0_u64; bytes.div_ceil(size_of::<u64>())];
+        let room = &mut bytes_mut(&mut room)[..bytes];
+        self.download(from, offset, room)?;
+        take(room);
+        Ok(())
     }
 }

@@ -7,7 +7,7 @@ use dtw_core::{Error, Pairing, Result};
 use crate::order::{Order, Rect};
 
 /// Largest tile of results: large enough to hide its transfer, small enough to be heard of soon.
-const TILE_BYTES: u64 = 64 << 20;
+const TILE_BYTES: u64 = 32 << 20;
 
 /// Cells of one launch for every multiprocessor: about a tenth of a second.
 const LAUNCH_CELLS: u64 = 1_500_000_000;

@@ -98,9 +98,9 @@ pub trait Fetch<T>: TileDevice {
     /// What the device says; the slot is free again then.
     fn begin_fetch(&mut self, slot: usize, results: usize) -> Result<()>;
 
-    /// Waits for the numbers of a slot, which is free then, also after an error.
+    /// Waits for the `results` numbers of a slot and hands them to `take`. The slot is free then, also after an error.
     ///
     /// # Errors
-    /// What the device says of the sweep or of the transfer.
-    fn finish_fetch(&mut self, slot: usize, results: &mut [T]) -> Result<()>;
+    /// What the device says of the sweep or of the transfer; nothing is handed over then.
+    fn finish_fetch(&mut self, slot: usize, results: usize, take: &mut dyn FnMut(&[T])) -> Result<()>;
 }

@@ -7,6 +7,7 @@
 //! | `banding` | a band as a closed form or as a table of ranges, its cells, and whether it leaves each pair a path |
 //! | `runs` | where a tile is cut for kernels of different widths |
 //! | `scatter` | where a tile's results belong in the caller's output |
+//! | `share` | which threads of the host move results |
 //! | `device` | what is asked of a device: a small trait |
 //! | `digits` | which pairs of a soft measure are swept a second time |
 //! | `walk` | the loop over that trait: series in chunks, pairs in tiles, transfers under the next sweep |
@@ -23,6 +24,7 @@ mod digits;
 mod order;
 mod runs;
 mod scatter;
+mod share;
 mod walk;
 
 pub use banding::{BandLayout, Banding, RowRange, Rows, Table};
@@ -31,5 +33,5 @@ pub use device::{Axis, Fetch, Pairs, SLOTS, TileDevice};
 pub use digits::keep_digits;
 pub use order::{Order, Rect};
 pub use runs::{parts, runs};
-pub use scatter::{Target, direct, scatter};
+pub use scatter::{Target, scatter};
 pub use walk::{Output, Walk, each_tile, fetch_tiles, stop_if_cancelled};

@@ -65,7 +65,7 @@ impl Order {
         }
     }
 
-    fn sorted(self) -> Self {
+    pub(crate) fn sorted(self) -> Self {
         if self.is_equal_length() {
             return self;
         }

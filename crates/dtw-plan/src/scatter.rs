@@ -5,9 +5,13 @@ use std::ops::Range;
 use dtw_core::{Pairing, Scalar};
 
 use crate::order::{Order, Rect};
+use crate::share::share;
 
 /// Rows and columns that are moved together, so that mirrored writes stay in the cache.
 const BLOCK: usize = 64;
+
+/// Numbers that are copied together.
+const PIECE: usize = 1 << 16;
 
 /// The output, and the order in which pairs were computed.
 #[derive(Debug, Clone, Copy)]
@@ -22,8 +26,101 @@ pub struct Target<'a> {
     pub adds: bool,
 }
 
+/// Puts a tile's results in their places, and in the mirrored ones where the output is symmetric. Of a triangle only
+/// the upper half is read, unless it `is_complete`. Large tiles are moved by several threads.
+pub fn scatter<T: Scalar>(target: &Target<'_>, tile: &Rect, is_complete: bool, results: &[T], out: &mut [T]) {
+    let bytes = size_of_val(results);
+    if let Some(range) = direct(target, tile, is_complete) {
+        let pieces = out[range].chunks_mut(PIECE).zip(results.chunks(PIECE));
+        return share(pieces, bytes, |(piece, results)| piece.copy_from_slice(results));
+    }
+    if target.pairing == Pairing::Zipped {
+        for (place, value) in tile.rows.clone().zip(results) {
+            target.put(&mut out[target.order_x.series(place)], *value);
+        }
+        return;
+    }
+    let Target { order_x, order_y, .. } = target;
+    let results = Results { values: results, tile };
+    let rows = rows_of(order_x, &tile.rows, order_y.len(), out);
+    share(rows.into_iter(), bytes, |row| target.put_row(row, results));
+    if target.pairing == Pairing::SelfSymmetric {
+        let mut rows = rows_of(order_y, &tile.columns, order_y.len(), out);
+        share(rows.chunks_mut(BLOCK), bytes, |rows| target.put_mirrored(rows, results));
+    }
+}
+
+impl Target<'_> {
+    fn put<T: Scalar>(&self, place: &mut T, value: T) {
+        *place = if self.adds { *place + value } else { value };
+    }
+
+    /// Puts results of a row of a tile in their places in it.
+    fn put_row<T: Scalar>(&self, row: Row<'_, T>, results: Results<'_, T>) {
+        let Rect { columns, pairing, .. } = results.tile;
+        let first = if *pairing == Pairing::SelfSymmetric { row.place } else { columns.start };
+        let values = &results.values[results.at(row.place, first)..][..columns.end - first];
+        if !self.adds && self.order_y.is_given() {
+            return row.values[first..columns.end].copy_from_slice(values);
+        }
+        for (place, value) in (first..columns.end).zip(values) {
+            self.put(&mut row.values[self.order_y.series(place)], *value);
+        }
+    }
+
+    /// Puts the results of some columns of a tile in the rows of the same series.
+    fn put_mirrored<T: Scalar>(&self, columns: &mut [Row<'_, T>], results: Results<'_, T>) {
+        let Rect { rows, pairing, .. } = results.tile;
+        for top in rows.clone().step_by(BLOCK) {
+            for column in &mut *columns {
+                // What is on the diagonal of a triangle has its place.
+                let end = if *pairing == Pairing::SelfSymmetric { column.place } else { rows.end };
+                for place in top..end.min(top + BLOCK).min(rows.end) {
+                    let value = results.values[results.at(place, column.place)];
+                    self.put(&mut column.values[self.order_x.series(place)], value);
+                }
+            }
+        }
+    }
+}
+
+/// A tile's results.
+#[derive(Clone, Copy)]
+struct Results<'a, T> {
+    values: &'a [T],
+    tile: &'a Rect,
+}
+
+impl<T> Results<'_, T> {
+    /// Where the result of a pair is.
+    fn at(self, row: usize, column: usize) -> usize {
+        (row - self.tile.rows.start) * self.tile.stride() + column - self.tile.columns.start
+    }
+}
+
+/// A row of the output, and the place of its series.
+struct Row<'a, T> {
+    place: usize,
+    values: &'a mut [T],
+}
+
+/// The rows of an output of so many columns whose series are at these places of an order, in the order of the places.
+fn rows_of<'o, T>(order: &Order, places: &Range<usize>, columns: usize, out: &'o mut [T]) -> Vec<Row<'o, T>> {
+    let mut wanted: Vec<(usize, usize)> = places.clone().map(|place| (order.series(place), place)).collect();
+    wanted.sort_unstable();
+    let (mut rest, mut passed) = (out, 0);
+    let mut rows: Vec<Row<'o, T>> = Vec::with_capacity(wanted.len());
+    for (series, place) in wanted {
+        let (values, others) = rest[(series - passed) * columns..].split_at_mut(columns);
+        rows.push(Row { place, values });
+        (rest, passed) = (others, series + 1);
+    }
+    rows.sort_unstable_by_key(|row| row.place);
+    rows
+}
+
 /// Where a tile's results lie in the output in one piece and in their order, if they do.
-pub fn direct(target: &Target<'_>, tile: &Rect, is_complete: bool) -> Option<Range<usize>> {
+fn direct(target: &Target<'_>, tile: &Rect, is_complete: bool) -> Option<Range<usize>> {
     if target.adds || !target.order_x.is_given() || !target.order_y.is_given() {
         return None;
     }
@@ -35,37 +132,6 @@ pub fn direct(target: &Target<'_>, tile: &Rect, is_complete: bool) -> Option<Ran
         }
         Pairing::SelfSymmetric if is_complete && tile.rows.len() == columns => Some(0..columns * columns),
         _ => None,
-    }
-}
-
-/// Puts a tile's results in their places, and in the mirrored ones where the output is symmetric. Of a triangle only
-/// the upper half is read.
-pub fn scatter<T: Scalar>(target: &Target<'_>, tile: &Rect, results: &[T], out: &mut [T]) {
-    let put = |place: &mut T, value: T| *place = if target.adds { *place + value } else { value };
-    let Target { order_x, order_y, .. } = target;
-    if target.pairing == Pairing::Zipped {
-        for (place, value) in tile.rows.clone().zip(results) {
-            put(&mut out[order_x.series(place)], *value);
-        }
-        return;
-    }
-    let (columns, stride) = (order_y.len(), tile.stride());
-    let is_mirrored = target.pairing == Pairing::SelfSymmetric;
-    for top in tile.rows.clone().step_by(BLOCK) {
-        for left in tile.columns.clone().step_by(BLOCK) {
-            for p in top..(top + BLOCK).min(tile.rows.end) {
-                let i = order_x.series(p);
-                let first = if tile.pairing == Pairing::SelfSymmetric { left.max(p) } else { left };
-                for q in first..(left + BLOCK).min(tile.columns.end) {
-                    let value = results[(p - tile.rows.start) * stride + q - tile.columns.start];
-                    let j = order_y.series(q);
-                    put(&mut out[i * columns + j], value);
-                    if is_mirrored && i != j {
-                        put(&mut out[j * columns + i], value);
-                    }
-                }
-            }
-        }
     }
 }
 
@@ -97,30 +163,55 @@ mod tests {
         assert_eq!(direct(cross, &longest_first, (2..5, 0..2), true, false), None);
     }
 
+    /// What stands for the result of a pair, whichever comes first.
+    fn result(i: usize, j: usize) -> f64 {
+        (i * j + i + j) as f64
+    }
+
+    fn check(pairing: Pairing, (x, y): (&Order, &Order), (outputs, tasks): (u64, u64), is_complete: bool) {
+        let columns = y.len();
+        for adds in [false, true] {
+            let target = Target { pairing, order_x: x, order_y: y, adds };
+            let mut out = vec![if adds { 0.5 } else { f64::NAN }; x.len() * columns];
+            let whole = Rect { rows: 0..x.len(), columns: 0..columns, pairing };
+            for tile in crate::budget::tiles(&whole, outputs, tasks) {
+                let mut results = vec![f64::NAN; tile.outputs()];
+                for (p, q) in tile.pairs() {
+                    let at =
+                        |p: usize, q: usize| (p - tile.rows.start) * tile.stride() + q - tile.columns.start;
+                    results[at(p, q)] = result(x.series(p), y.series(q));
+                    if is_complete && tile.pairing == Pairing::SelfSymmetric {
+                        results[at(q, p)] = results[at(p, q)];
+                    }
+                }
+                scatter(&target, &tile, is_complete, &results, &mut out);
+            }
+            let before = if adds { 0.5 } else { 0.0 };
+            for (k, value) in out.iter().enumerate() {
+                assert_eq!(*value, result(k / columns, k % columns) + before, "{k} of {target:?}");
+            }
+        }
+    }
+
     #[test]
     fn every_place_is_written() {
-        let values = [0.0_f64; 300];
-        let offsets: Vec<usize> =
-            (0..=20).map(|s| s * 3 + s * (s + 1) / 2).map(|o: usize| o.min(300)).collect();
-        let batch = SeriesBatch::ragged(&values[..offsets[20]], &offsets, 1).unwrap();
-        let (x, y) = Order::of(Pairing::SelfSymmetric, &batch, &batch, 0);
-        let target = Target { pairing: Pairing::SelfSymmetric, order_x: &x, order_y: &y, adds: false };
-        let mut out = vec![f64::NAN; 400];
-        let whole = Rect { rows: 0..20, columns: 0..20, pairing: Pairing::SelfSymmetric };
-        for tile in crate::budget::tiles(&whole, 49, 1000) {
-            let mut results = vec![f64::NAN; tile.outputs()];
-            for (p, q) in tile.pairs() {
-                let (i, j) = (x.series(p), y.series(q));
-                results[(p - tile.rows.start) * tile.stride() + q - tile.columns.start] =
-                    (i * j + i + j) as f64;
-            }
-            assert_eq!(direct(&target, &tile, true), None);
-            scatter(&target, &tile, &results, &mut out);
-        }
-        for i in 0..20 {
-            for j in 0..20 {
-                assert_eq!(out[i * 20 + j], (i * j + i + j) as f64);
+        let lengths = |count: usize| (0..count).map(|s| 3 + s * 7 % 11);
+        let (few, many) = (20, 530);
+        let sorted = |count: usize| Order::ragged(lengths(count), 0).sorted();
+        let symmetric = Pairing::SelfSymmetric;
+        for order in [Order::equal(few, 9), sorted(few)] {
+            for is_complete in [false, true] {
+                check(symmetric, (&order, &order), (49, 1000), is_complete);
+                check(symmetric, (&order, &order), (400, 1000), is_complete);
             }
         }
+        // So many that several threads take part.
+        for order in [Order::equal(many, 9), sorted(many)] {
+            assert!(many * many * 8 > 2 << 20);
+            check(symmetric, (&order, &order), (u64::MAX, u64::MAX), false);
+            check(Pairing::Cross, (&order, &order), (u64::MAX, u64::MAX), false);
+        }
+        check(Pairing::Cross, (&sorted(few), &Order::equal(few, 9)), (7, 1000), false);
+        check(Pairing::Cross, (&Order::equal(few, 9), &sorted(few)), (50, 1000), false);
     }
 }

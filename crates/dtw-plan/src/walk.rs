@@ -7,7 +7,7 @@ use dtw_core::{Error, Observer, Pairing, Result, Scalar};
 use crate::budget::{Budget, chunks};
 use crate::device::{Axis, Fetch, Pairs, SLOTS, TileDevice};
 use crate::order::Rect;
-use crate::scatter::{Target, direct, scatter};
+use crate::scatter::{Target, scatter};
 
 /// The tiles of the pairs, one after the other. [`each_tile`] for callers that wait for a tile in their own way.
 #[derive(Debug)]
@@ -97,8 +97,6 @@ pub struct Output<'a, T> {
     pub values: &'a mut [T],
     /// Whether results are added to what is there.
     pub adds: bool,
-    /// Holds a tile whose results are put in their places one by one; kept between calls.
-    pub room: &'a mut Vec<T>,
 }
 
 /// A tile under way.
@@ -137,7 +135,7 @@ pub fn fetch_tiles<T: Scalar, D: Fetch<T>>(
         (Ok(()), Some(last)) => finish(device, pairs, &last, output),
         (Err(error), Some(left)) => {
             // Nothing of a stopped call may still be under way in the next one; its own error would say nothing new.
-            let _ = take(device, &left, output.room);
+            let _ = device.finish_fetch(left.slot, left.tile.outputs(), &mut |_| ());
             Err(error)
         }
         (swept, None) => swept,
@@ -151,28 +149,12 @@ fn finish<T: Scalar, D: Fetch<T>>(
     pending: &Pending,
     output: &mut Output<'_, T>,
 ) -> Result<()> {
+    let Pending { tile, slot, cells, is_complete } = pending;
     let target =
         Target { pairing: pairs.pairing, order_x: pairs.rows, order_y: pairs.columns, adds: output.adds };
-    if let Some(range) = direct(&target, &pending.tile, pending.is_complete) {
-        device.finish_fetch(pending.slot, &mut output.values[range])?;
-    } else {
-        let results = take(device, pending, output.room)?;
-        scatter(&target, &pending.tile, results, output.values);
-    }
-    pairs.observer.advance(pending.cells);
+    device.finish_fetch(*slot, tile.outputs(), &mut |results| {
+        scatter(&target, tile, *is_complete, results, output.values);
+    })?;
+    pairs.observer.advance(*cells);
     Ok(())
-}
-
-/// Waits for a tile's results.
-fn take<'a, T: Scalar, D: Fetch<T>>(
-    device: &mut D,
-    pending: &Pending,
-    room: &'a mut Vec<T>,
-) -> Result<&'a [T]> {
-    let outputs = pending.tile.outputs();
-    if room.len() < outputs {
-        room.resize(outputs, T::ZERO);
-    }
-    device.finish_fetch(pending.slot, &mut room[..outputs])?;
-    Ok(&room[..outputs])
 }

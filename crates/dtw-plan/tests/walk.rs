@@ -117,10 +117,11 @@ impl Fetch<f64> for Copies<'_> {
         Ok(())
     }
 
-    fn finish_fetch(&mut self, slot: usize, results: &mut [f64]) -> Result<()> {
+    fn finish_fetch(&mut self, slot: usize, results: usize, take: &mut dyn FnMut(&[f64])) -> Result<()> {
         self.asked.push(Asked::Finish(slot));
         assert!(std::mem::take(&mut self.under_way[slot]), "nobody began this transfer");
-        results.copy_from_slice(&self.slots[slot]);
+        assert_eq!(self.slots[slot].len(), results);
+        take(&self.slots[slot]);
         Ok(())
     }
 }
@@ -171,8 +172,7 @@ fn run(
         Pairs { pairing, rows: &rows, columns: &columns, kind: Rows::X, banding: &mut banding, observer };
     let count = if pairing == Pairing::Zipped { x.len() } else { x.len() * y.len() };
     let mut values = vec![before.unwrap_or(f64::NAN); count];
-    let mut room = Vec::new();
-    let mut output = Output { values: &mut values, adds: before.is_some(), room: &mut room };
+    let mut output = Output { values: &mut values, adds: before.is_some() };
     fetch_tiles(device, &mut pairs, budget, &mut output)?;
     Ok(values)
 }

@@ -103,6 +103,11 @@ impl Backend<f32> for WgpuBackend {
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<f32>>> {
         Ok(Box::new(WgpuPlan::new(self.gpu.clone(), Arc::clone(&self.speed), problem)?))
     }
+
+    /// A page of the web has no threads that could go on meanwhile.
+    fn computes_elsewhere(&self) -> bool {
+        self.gpu.adapter_info().device_type != wgpu::DeviceType::Cpu && !cfg!(target_family = "wasm")
+    }
 }
 
 /// The error of a call in double precision, which WGSL does not have.

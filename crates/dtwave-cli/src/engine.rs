@@ -333,6 +333,18 @@ impl Engine {
         Ok(Cut { plan, share })
     }
 
+    /// Computes the whole matrix into `values`.
+    pub(crate) fn whole<T: Element>(
+        &self,
+        matrix: &Matrix<'_, T>,
+        progress: &Arc<Progress>,
+        values: &mut [T],
+    ) -> Result<()> {
+        let Matrix { spec, pairing, x, y, cutoff } = matrix;
+        let session = self.session(spec, progress).cutoff(*cutoff);
+        Ok(session.distances_into(*pairing, x, y, values)?)
+    }
+
     /// Computes the tiles of `cut` that are not in `done`, in order, and hands each to `sink`, row-major. Returns the
     /// number of grid cells that `done` spared.
     pub(crate) fn tiles<T: Element>(

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use crate::calls::{self, Progress};
 use crate::distances::roughly;
 use crate::engine::Engine;
+use crate::errors::Failure;
 use crate::inputs::{Batch, Values, slice, with_number};
 use crate::measures::Spec;
 
@@ -42,6 +43,21 @@ pub(crate) fn nearest<'py>(
         let shape = [y.len(), k];
         let distances = found.all_distances().to_vec().into_pyarray(py).reshape(shape)?;
         Ok((whole(py, found.all_indices()).reshape(shape)?, distances.into_any().unbind()))
+    })
+}
+
+/// The cells that `nearest` tells of.
+#[pyfunction]
+pub(crate) fn nearest_cells(
+    x: Batch<'_>,
+    y: Option<Batch<'_>>,
+    spec: &Spec,
+    engine: &Engine,
+) -> PyResult<u64> {
+    with_number!(x.is_f32(), T => {
+        let x = x.batch::<T>()?;
+        let y = y.as_ref().map_or(Ok(x), |y| y.batch::<T>())?;
+        Ok(learn::nearest_cells(&engine.context::<T>(None), &spec.0, x, y).map_err(Failure::from)?)
     })
 }
 

@@ -43,7 +43,9 @@ mod _native {
     #[pymodule_export]
     use super::gradients::{gradients, soft_dtw};
     #[pymodule_export]
-    use super::learn::{barycenter, classify, kmeans, kmedoids, kmedoids_of_matrix, nearest, z_normalize};
+    use super::learn::{
+        barycenter, classify, kmeans, kmedoids, kmedoids_of_matrix, nearest, nearest_cells, z_normalize,
+    };
     #[pymodule_export]
     use super::matrix::{condensed, pairwise_into, pairwise_to_file};
     #[pymodule_export]

@@ -73,6 +73,11 @@ pub(crate) fn pairwise_into(
         let (x, y, pairing) = sides::<T>(&x, y.as_ref(), spec, false)?;
         calls::run(py, roughly(pairing, &x, &y), &progress, |observer| {
             let session = engine.session(&spec.0, observer);
+            // The CPU goes on tile by tile: the array may be a memory map that is larger than memory.
+            let is_elsewhere = session.device()?.backend::<T>().computes_elsewhere();
+            if let Some(out) = out.as_slice_mut().filter(|_| is_elsewhere) {
+                return Ok(session.distances_into(pairing, &x, &y, out)?);
+            }
             tiled(&session, pairing, &x, &y, &HashSet::new(), |tile, part| {
                 put(&mut out, tile, pairing, part);
                 Ok(())

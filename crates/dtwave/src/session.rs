@@ -268,9 +268,10 @@ impl Session {
     ) -> Result<Array2<T>> {
         let shape = (x.len(), y.len());
         let count = shape.0.saturating_mul(shape.1);
-        let mut values =
-            dtw_core::reserved(count, || format!("the {} x {} distance matrix", shape.0, shape.1))?;
-        values.resize(count, T::ZERO);
+        // Asked for first: where there is no room, `vec!` ends the process. Its pages come when they are written.
+        let what = || format!("the {} x {} distance matrix", shape.0, shape.1);
+        dtw_core::reserved::<T>(count, what).map(drop)?;
+        let mut values = vec![T::ZERO; count];
         self.distances_into(pairing, x, y, &mut values)?;
         Array2::from_shape_vec(shape, values).map_err(|error| Error::invalid(error.to_string()))
     }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
 
 use dtw_core::{Error, Pairing, Problem, Result, SeriesBatch, Shape, Tile, TilePlan};
 use dtw_multi::{Work, Worker, is_own};
@@ -12,7 +13,8 @@ use crate::session::Session;
 
 impl Session {
     /// How [`tiled`](Self::tiled) had better cut a matrix. A tile takes a tenth of the memory limit at most: four may
-    /// be on their way elsewhere, and the sweep has the rest. And a tile stays a matter of seconds.
+    /// be on their way elsewhere, and the sweep has the rest. And a tile stays a matter of seconds, on a GPU of tenths
+    /// of a second.
     ///
     /// # Errors
     /// As [`TilePlan::new`].
@@ -22,12 +24,17 @@ impl Session {
         x: &SeriesBatch<'_, T>,
         y: &SeriesBatch<'_, T>,
     ) -> Result<TilePlan> {
-        const TILE_CELLS: u64 = 1 << 33;
+        let (cells, most) = if self.is_elsewhere::<T>()? { (1 << 38, 4096) } else { (1 << 33, 2048) };
         let budget_bytes = self.memory_limit_bytes() / 10;
         let plan = TilePlan::new(pairing, x.len(), y.len(), T::DTYPE.bytes(), budget_bytes)?;
         let pair = (x.max_length().max(1) as u64).saturating_mul(y.max_length().max(1) as u64);
-        let pairs = TILE_CELLS / pair;
-        Ok(plan.with_max_side(pairs.isqrt().clamp(32, 2048) as usize))
+        let pairs: u64 = cells / pair;
+        Ok(plan.with_max_side(pairs.isqrt().clamp(32, most) as usize))
+    }
+
+    /// Whether the device computes elsewhere than on the host's cores.
+    fn is_elsewhere<T: Float>(&self) -> Result<bool> {
+        Ok(self.device()?.backend::<T>().computes_elsewhere())
     }
 
     /// A distance matrix tile by tile, for results larger than memory. `tiles` comes from [`TilePlan::new`]; `skip`
@@ -35,7 +42,8 @@ impl Session {
     /// diagonal of a symmetric matrix stand for their transpose too ([`Tile::is_mirrored`]).
     ///
     /// Tiles come in the order of the plan. Several devices ([`crate::Device::several`]) compute a tile each at the
-    /// same time; their tiles come as they are done. There is memory for one tile more than there are devices.
+    /// same time; their tiles come as they are done. There is memory for one tile more than there are devices. Devices
+    /// that are not the CPU go on with the next tile while `sink` has one.
     ///
     /// # Errors
     /// [`Error::Invalid`] for bad series or parameters, and whatever `sink` returns.
@@ -54,6 +62,10 @@ impl Session {
         if members.len() > 1 {
             let named = members.into_iter().map(|(name, device)| (name, self.clone().on(device)));
             return matrix.on_several(named.collect(), Tiles { rest: wanted.collect() }, sink);
+        }
+        if self.is_elsewhere::<T>()? {
+            let named = vec![(device.name().to_owned(), self.clone())];
+            return matrix.on_several(named, Tiles { rest: wanted.collect() }, sink);
         }
         let mut desk = Desk { session: self, current: None };
         let mut out = Vec::new();
@@ -83,8 +95,11 @@ struct Desk<'s, T: Float> {
 impl<T: Float> Desk<'_, T> {
     fn compute(&mut self, matrix: &Matrix<'_, T>, tile: &Tile, out: &mut Vec<T>) -> Result<()> {
         let (rows, columns) = (matrix.x.slice(tile.rows.clone()), matrix.y.slice(tile.columns.clone()));
-        out.clear();
-        out.resize(tile.len(), T::ZERO);
+        if out.len() < tile.len() {
+            // Pages that come when they are written, by whoever does.
+            *out = vec![T::ZERO; tile.len()];
+        }
+        out.truncate(tile.len());
         let shape = Shape { n_x: rows.len(), n_y: columns.len(), ..matrix.whole };
         let problem: Problem = self.session.problem(tile.pairing, shape)?;
         let mut plan = match self.current.take() {
@@ -157,6 +172,9 @@ impl<T: Float> Matrix<'_, T> {
             .then_some(tiles.rest.len());
         // A device waits with a finished tile until the last one is taken.
         let (done, finished) = sync_channel(0);
+        // Memory of tiles that were taken.
+        let used: Mutex<Vec<Vec<T>>> = Mutex::default();
+        let lock_used = || used.lock().unwrap_or_else(PoisonError::into_inner);
         std::thread::scope(|scope| {
             let mut members: Vec<_> = sessions
                 .iter()
@@ -168,17 +186,22 @@ impl<T: Float> Matrix<'_, T> {
                 })
                 .collect();
             drop(done);
+            let lock_used = &lock_used;
             let labour = scope.spawn(move || {
                 let compute = |member: &mut Member<'_, T>, piece: &mut Tiles| {
                     let tile = &piece.rest[0];
-                    let mut out = Vec::new();
+                    let mut out = lock_used().pop().unwrap_or_default();
                     member.desk.compute(self, tile, &mut out)?;
                     // Nobody waits for it any more where the sink has failed.
                     member.done.send((tile.clone(), out)).map_err(|_| Error::Cancelled)
                 };
                 dtw_multi::run(&mut members, even, tiles, compute)
             });
-            let sunk = finished.iter().try_for_each(|(tile, values)| sink(&tile, &values));
+            let sunk = finished.iter().try_for_each(|(tile, values)| {
+                let sunk = sink(&tile, &values);
+                lock_used().push(values);
+                sunk
+            });
             drop(finished);
             let computed = labour.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             sunk?;

@@ -1,6 +1,7 @@
 //! Nearest neighbours against sorting the brute-force matrix.
 
-use dtw_core::{LcssOutput, Measure, Pairing, SeriesBatch, Spec};
+use dtw_core::measure::Kind;
+use dtw_core::{Band, LcssOutput, Measure, Pairing, Radius, SeriesBatch, Spec};
 use dtw_learn::{Context, nearest, pairwise};
 
 use crate::plain;
@@ -26,6 +27,37 @@ fn neighbours_are_the_sorted_brute_force_distances() {
                     assert_eq!(found.indices(j)[rank], *index);
                     plain::assert_close(found.distances(j)[rank], *distance, 1e-12);
                 }
+            }
+        }
+    }
+}
+
+/// Half of the distances of series with themselves give what all of them give, bit by bit.
+#[test]
+fn among_themselves_series_have_the_neighbours_of_all_pairs() {
+    let here = plain::backend();
+    let elsewhere = plain::Elsewhere(plain::backend());
+    let alike = plain::ragged(11, &[12; 23], 1);
+    let lengths: Vec<usize> = (0..23).map(|k| 9 + k * 5 % 7).collect();
+    let (ragged, wide) = (plain::ragged(12, &lengths, 1), plain::ragged(13, &lengths, 3));
+    let radius = Radius::Fraction(0.3);
+    let bands =
+        [Band::Full, Band::SakoeChiba { radius }, Band::Slanted { radius }, Band::Itakura { max_slope: 3.0 }];
+    for kind in Kind::all().iter().filter(|kind| kind.is_symmetric()) {
+        for (x, band) in [&alike, &ragged, &wide].into_iter().flat_map(|x| bands.iter().map(move |b| (x, b)))
+        {
+            let spec = Spec::new(kind.examples[0]).with_band(band.clone());
+            let x = x.batch();
+            let copy = x.values().to_vec();
+            let offsets: Vec<usize> = (0..=x.len()).map(|s| x.offset(s)).collect();
+            let y = SeriesBatch::ragged(&copy, &offsets, x.channels()).unwrap();
+            assert!(x.is(&x) && !x.is(&y));
+            let all = nearest(&Context::new(&here), &spec, x, y, 5).unwrap();
+            for limit in [8 * 4 * 40, 1 << 20] {
+                let own = nearest(&Context::new(&here).with_memory_limit(limit), &spec, x, x, 5);
+                assert_eq!(own.unwrap(), all, "{spec:?}");
+                let own = nearest(&Context::new(&elsewhere).with_memory_limit(limit), &spec, x, x, 5);
+                assert_eq!(own.unwrap(), all, "{spec:?}");
             }
         }
     }

@@ -1,12 +1,31 @@
 //! Data, and full-matrix loops that share no code with the crates under test.
 
-use dtw_core::{OwnedBatch, SeriesBatch};
+use dtw_core::{Backend, OwnedBatch, Plan, Problem, Result, SeriesBatch, Task};
 use dtw_cpu::CpuBackend;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 pub(crate) fn backend() -> CpuBackend {
     CpuBackend::with_threads(2)
+}
+
+/// The CPU as a device that leaves the caller's cores idle.
+#[derive(Debug)]
+pub(crate) struct Elsewhere(pub(crate) CpuBackend);
+
+impl Backend<f64> for Elsewhere {
+    fn name(&self) -> &'static str {
+        "elsewhere"
+    }
+    fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
+        Backend::<f64>::supports(&self.0, problem, task)
+    }
+    fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<f64>>> {
+        self.0.plan(problem)
+    }
+    fn computes_elsewhere(&self) -> bool {
+        true
+    }
 }
 
 pub(crate) fn rng(seed: u64) -> ChaCha8Rng {

@@ -1,6 +1,6 @@
 //! A matrix is the same whatever its tiles.
 
-use dtw_core::{Band, Error, Measure, Pairing, Radius, Spec};
+use dtw_core::{Backend, Band, Error, Measure, Pairing, Radius, Spec};
 use dtw_learn::{Context, for_each_tile, pairwise};
 
 use crate::plain;
@@ -8,19 +8,25 @@ use crate::plain;
 #[test]
 fn any_tiling_gives_the_same_matrix() {
     let (x, y) = (plain::ragged(1, &[4, 7, 1, 5, 6], 2), plain::ragged(2, &[3, 8, 5], 2));
-    let backend = plain::backend();
+    let (here, elsewhere) = (plain::backend(), plain::Elsewhere(plain::backend()));
     let spec = Spec::dtw().with_band(Band::SakoeChiba { radius: Radius::Points(2) });
-    for (pairing, y) in [(Pairing::Cross, y.batch()), (Pairing::SelfSymmetric, x.batch())] {
+    let backends: [(&dyn Backend<f64>, u64); 2] = [(&here, 1), (&elsewhere, 2)];
+    for ((backend, at_once), pairing) in
+        backends.into_iter().flat_map(|each| [Pairing::Cross, Pairing::SelfSymmetric].map(|p| (each, p)))
+    {
+        let y = if pairing == Pairing::Cross { y.batch() } else { x.batch() };
         let brute: Vec<f64> = x
             .batch()
             .iter()
             .flat_map(|x| y.iter().map(move |y| plain::dtw(x.values, y.values, 2, Some(2)).0))
             .collect();
         for values_per_tile in [1, 4, 9, 1000] {
-            // A quarter of the limit goes to a tile; the matrix itself must fit too.
-            let context = Context::new(&backend).with_memory_limit(values_per_tile * 8 * 4 + 25 * 8);
+            // A quarter of the limit goes to tiles; the matrix itself must fit too.
+            let limit = values_per_tile * 8 * 4 * at_once + 25 * 8;
+            let context = Context::new(backend).with_memory_limit(limit);
             let mut tiles = 0;
             for_each_tile(&context, &spec, pairing, x.batch(), y, |tile, values| {
+                assert_eq!(tile.index, tiles, "they come in order");
                 tiles += 1;
                 assert_eq!(values.len(), tile.len());
                 Ok(())

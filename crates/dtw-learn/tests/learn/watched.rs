@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dtw_core::{Error, Measure, Observer, Pairing, Problem, Spec};
+use dtw_core::{Backend, Error, Measure, Observer, Pairing, Problem, Spec};
 use dtw_learn::*;
 
 use crate::plain;
@@ -71,14 +71,20 @@ fn every_algorithm_reports_and_stops() {
 
 #[test]
 fn a_matrix_reports_the_cells_that_its_problem_announces() {
-    let x = plain::ragged(82, &[20, 25, 18, 22, 30], 1);
-    let backend = plain::backend();
-    let watch = Watch::new(u64::MAX);
-    let context = Context::new(&backend).with_observer(watch.clone()).with_memory_limit(4 * 4 * 8);
-    nearest(&context, &Spec::dtw(), x.batch(), x.batch(), 1).unwrap();
-    let announced = Problem::of(Spec::dtw(), Pairing::Cross, &x.batch(), &x.batch())
-        .unwrap()
-        .cells(&x.batch(), &x.batch())
-        .unwrap();
-    assert_eq!(watch.cells.load(Ordering::Relaxed), announced);
+    let (x, y) = (plain::ragged(82, &[20, 25, 18, 22, 30], 1), plain::ragged(83, &[20, 25, 18], 1));
+    let (x, y) = (x.batch(), y.batch());
+    let (here, elsewhere) = (plain::backend(), plain::Elsewhere(plain::backend()));
+    let all = Problem::of(Spec::dtw(), Pairing::Cross, &x, &y).unwrap().cells(&x, &y).unwrap();
+    let half = Problem::of(Spec::dtw(), Pairing::SelfSymmetric, &x, &x).unwrap().cells(&x, &x).unwrap();
+    let backends: [&dyn Backend<f64>; 2] = [&here, &elsewhere];
+    let whole = Problem::of(Spec::dtw(), Pairing::Cross, &x, &x).unwrap().cells(&x, &x).unwrap();
+    // One that prunes tells of all pairs.
+    let own = |backend: &dyn Backend<f64>| if backend.name() == "cpu" { whole } else { half };
+    for (backend, (y, announced)) in backends.into_iter().flat_map(|b| [(b, (y, all)), (b, (x, own(b)))]) {
+        let watch = Watch::new(u64::MAX);
+        let context = Context::new(backend).with_observer(watch.clone()).with_memory_limit(4 * 4 * 8);
+        nearest(&context, &Spec::dtw(), x, y, 1).unwrap();
+        assert_eq!(watch.cells.load(Ordering::Relaxed), announced);
+        assert_eq!(nearest_cells(&context, &Spec::dtw(), x, y).unwrap(), announced);
+    }
 }

@@ -18,6 +18,7 @@ use dtw_kernels::image::Image;
 
 use super::driver::{Context, Driver, Failure, FailureKind, Function, Module, Opened};
 use super::open_devices::OpenDevice;
+use super::page_locked::Waiting;
 use crate::lock::lock;
 use crate::machine::{BLOCK_THREADS, Properties};
 
@@ -30,6 +31,8 @@ pub(super) struct Shared<D: Driver> {
     modules: Mutex<HashMap<&'static str, (Module, Option<Image>)>>,
     /// Kernels found and the blocks a multiprocessor runs of each, by symbol.
     functions: Mutex<HashMap<&'static str, (Function, u32)>>,
+    /// Page-locked memory between two transfers.
+    pub(super) waiting: Mutex<Waiting>,
     lost: Arc<AtomicBool>,
     /// Held for reading while a thread is in the driver, for writing while a lost context is taken away.
     users: RwLock<()>,
@@ -94,6 +97,7 @@ impl<D: Driver> Shared<D> {
             opened: D::open(ordinal, is_lost)?,
             modules: Mutex::default(),
             functions: Mutex::default(),
+            waiting: Mutex::default(),
             lost: Arc::default(),
             users: RwLock::default(),
             driver: std::marker::PhantomData,
@@ -213,6 +217,10 @@ impl<D: Driver> Drop for Shared<D> {
     fn drop(&mut self) {
         // What was made in a lost context went with it.
         let Ok(_entered) = self.enter() else { return };
+        for memory in lock(&self.waiting).take_all() {
+            // SAFETY: ours, and what waits is not copied to or from.
+            unsafe { D::free_host(memory.start) };
+        }
         for (module, _) in lock(&self.modules).values() {
             // SAFETY: loaded by us, used by no one any more: every machine holds the context.
             unsafe { D::unload(*module) };

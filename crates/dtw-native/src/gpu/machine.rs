@@ -438,11 +438,20 @@ impl<D: Driver> Machine for Gpu<D> {
         self.context.check("a copy from the device", answer)
     }
 
-    fn download_end(&self, slot: usize, _: &GpuBuffer<D>, _: usize, bytes: &mut [u8]) -> Result<()> {
+    fn download_end(
+        &self,
+        slot: usize,
+        _: &GpuBuffer<D>,
+        _: usize,
+        bytes: usize,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<()> {
+        // A context that is lost is not closed, with its page-locked memory, before this ends.
         let _entered = self.context.enter()?;
         let mut pinned = lock(&self.queue.download[slot]);
         pinned.wait()?;
-        bytes.copy_from_slice(pinned.slice(bytes.len()));
+        take(pinned.slice(bytes));
+        pinned.give_back();
         Ok(())
     }
 }

@@ -1,33 +1,31 @@
 //! Page-locked memory that transfers go through: the device copies from and to it while the processor does other
 //! things.
 
-use std::ptr::NonNull;
 use std::sync::Arc;
 
 use dtw_core::Result;
 
 use super::context::Shared;
 use super::driver::{Driver, Event};
+use super::page_locked::PageLocked;
+use crate::lock::lock;
 
 /// Bytes of one half of the staging memory.
 pub(super) const CHUNK: usize = 8 << 20;
 
-/// Page-locked memory and the event after its last transfer. Both are made when they are first needed.
+/// Page-locked memory and the event after its last transfer. Both are made when they are first needed; memory that
+/// waits elsewhere is taken first.
 #[derive(Debug)]
 pub(super) struct Pinned<D: Driver> {
-    memory: Option<NonNull<u8>>,
-    bytes: usize,
+    memory: Option<PageLocked>,
     event: Option<Event>,
     context: Arc<Shared<D>>,
 }
 
-// SAFETY: plain memory and a handle, used by one thread at a time (behind a lock).
-unsafe impl<D: Driver> Send for Pinned<D> {}
-
 impl<D: Driver> Pinned<D> {
     /// Nothing yet.
     pub(super) fn new(context: &Arc<Shared<D>>) -> Self {
-        Self { memory: None, bytes: 0, event: None, context: Arc::clone(context) }
+        Self { memory: None, event: None, context: Arc::clone(context) }
     }
 
     /// Room for `bytes` bytes, and the event to be recorded after their transfer; waits for the last transfer. The
@@ -38,13 +36,24 @@ impl<D: Driver> Pinned<D> {
             Some(event) => event,
             None => *self.event.insert(self.context.check("making an event", D::make_event(false))?),
         };
-        if self.bytes < bytes {
-            self.free();
-            let wanted = bytes.next_multiple_of(1 << 16);
-            self.memory = Some(self.context.check("page-locked memory", D::allocate_host(wanted))?);
-            self.bytes = wanted;
+        if self.room() < bytes {
+            self.give_back();
+            let waiting = lock(&self.context.waiting).take(bytes);
+            self.memory = Some(match waiting {
+                Some(memory) => memory,
+                None => {
+                    let bytes = bytes.next_multiple_of(1 << 16);
+                    let start = self.context.check("page-locked memory", D::allocate_host(bytes))?;
+                    PageLocked { start, bytes }
+                }
+            });
         }
         Ok(event)
+    }
+
+    /// Bytes that there is room for.
+    fn room(&self) -> usize {
+        self.memory.as_ref().map_or(0, |memory| memory.bytes)
     }
 
     /// Waits for the last transfer.
@@ -56,17 +65,19 @@ impl<D: Driver> Pinned<D> {
 
     /// The first `bytes` bytes. No transfer may be under way.
     pub(super) fn slice(&mut self, bytes: usize) -> &mut [u8] {
-        assert!(bytes <= self.bytes);
-        let Some(memory) = self.memory else { return &mut [] };
+        assert!(bytes <= self.room());
+        let Some(memory) = &self.memory else { return &mut [] };
         // SAFETY: allocated with at least that many bytes, which are zero at first.
-        unsafe { std::slice::from_raw_parts_mut(memory.as_ptr(), bytes) }
+        unsafe { std::slice::from_raw_parts_mut(memory.start.as_ptr(), bytes) }
     }
 
-    fn free(&mut self) {
-        if let Some(memory) = self.memory.take() {
-            // SAFETY: allocated by `reserve`, and no transfer is under way.
-            unsafe { D::free_host(memory) };
-            self.bytes = 0;
+    /// Lets the memory wait for whoever needs some next. No transfer may be under way. The context is entered.
+    pub(super) fn give_back(&mut self) {
+        let Some(memory) = self.memory.take() else { return };
+        let freed = lock(&self.context.waiting).keep(memory);
+        for memory in freed {
+            // SAFETY: the driver gave it in this context, and what waits is not copied to or from.
+            unsafe { D::free_host(memory.start) };
         }
     }
 }
@@ -82,6 +93,6 @@ impl<D: Driver> Drop for Pinned<D> {
             let _ = D::wait(event);
             D::destroy_event(event);
         }
-        self.free();
+        self.give_back();
     }
 }

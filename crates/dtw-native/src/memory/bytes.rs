@@ -39,6 +39,17 @@ pub(crate) fn bytes_mut<V: Plain>(values: &mut [V]) -> &mut [u8] {
     unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast::<u8>(), size_of_val(values)) }
 }
 
+/// The values that bytes are.
+///
+/// # Panics
+/// Where they lie so that they cannot be, or are not a whole number of values.
+pub(crate) fn values<V: Plain>(bytes: &[u8]) -> &[V] {
+    // SAFETY: `Plain` promises that any bytes are values.
+    let (before, values, after) = unsafe { bytes.align_to::<V>() };
+    assert!(before.is_empty() && after.is_empty(), "no whole values");
+    values
+}
+
 mod sealed {
     pub trait Number: super::Plain {}
     impl Number for f32 {}

@@ -38,12 +38,10 @@ impl Engine {
         sources: [Source<'_>; 2],
         out: &mut [f32],
     ) -> Result<()> {
-        let (budget, mut room) = (self.budget, std::mem::take(&mut self.tile));
-        let mut output = Output { values: out, adds: pass.adds, room: &mut room };
+        let budget = self.budget;
+        let mut output = Output { values: out, adds: pass.adds };
         let mut device = self.begin(pass, sources, orders)?;
-        let swept = fetch_tiles(&mut device, &mut pass.pairs(orders[0], orders[1]), &budget, &mut output);
-        self.tile = room;
-        swept
+        fetch_tiles(&mut device, &mut pass.pairs(orders[0], orders[1]), &budget, &mut output)
     }
 
     /// As `distances`, where nothing may wait: one tile after the other.
@@ -65,7 +63,7 @@ impl Engine {
             device.begin_fetch(0, tile.outputs())?;
             room.resize(tile.outputs(), 0.0);
             device.finish_fetch_async(0, &mut room).await?;
-            scatter(&target, &tile, &room, out);
+            scatter(&target, &tile, false, &room, out);
             pairs.observer.advance(pairs.cells(&tile)?);
         }
         self.tile = room;
@@ -159,8 +157,15 @@ impl Fetch<f32> for Distances<'_> {
         readback.begin(gpu, buffer, 0, results as u64 * self.preparation.functor.state_bytes())
     }
 
-    fn finish_fetch(&mut self, slot: usize, results: &mut [f32]) -> Result<()> {
-        ready(self.finish_fetch_async(slot, results))
+    fn finish_fetch(&mut self, slot: usize, results: usize, take: &mut dyn FnMut(&[f32])) -> Result<()> {
+        let mut room = std::mem::take(&mut self.engine.tile);
+        room.resize(results, 0.0);
+        let done = ready(self.finish_fetch_async(slot, &mut room));
+        if done.is_ok() {
+            take(&room);
+        }
+        self.engine.tile = room;
+        done
     }
 }
 

@@ -1,6 +1,5 @@
 //! A matrix that is computed in memory, and how many of its values left the range of the number type.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
@@ -40,16 +39,7 @@ pub(super) fn in_memory<T: Element>(
         byte_size(engine.memory_limit_bytes)
     );
     let mut values = vec![T::ZERO; n * m];
-    engine.tiles(matrix, &engine.cut(matrix)?, progress, &HashSet::new(), |tile, part| {
-        for (i, row) in tile.rows.clone().zip(part.chunks_exact(tile.columns.len())) {
-            for (j, value) in tile.columns.clone().zip(row) {
-                values[i * m + j] = finish(*value);
-                if tile.is_mirrored(matrix.pairing) {
-                    values[j * m + i] = finish(*value);
-                }
-            }
-        }
-        Ok(())
-    })?;
+    engine.whole(matrix, progress, &mut values)?;
+    values.iter_mut().for_each(|value| *value = finish(*value));
     Ok(values)
 }
