@@ -60,7 +60,7 @@ pub(crate) fn sweep<'a, V, P, R, K>(
     V: Register + 'a,
     P: Stored<'a, V>,
     R: Recurrence<V, P>,
-    K: CellRecorder,
+    K: CellRecorder<V>,
 {
     if !P::UNIVARIATE {
         if R::State::PARTS == 1 && V::HAS_MANY && !R::ROOTS {
@@ -104,7 +104,7 @@ fn strips<'a, V, P, R, K, const ROWS: usize, const COLUMNS: usize>(
     V: Register + 'a,
     P: Stored<'a, V>,
     R: Recurrence<V, P>,
-    K: CellRecorder,
+    K: CellRecorder<V>,
 {
     let (n, m) = (context.ranges.n(), context.ranges.m());
     let full = context.ranges.is_full();
@@ -230,7 +230,7 @@ fn columns<'a, V, P, R, K, const ROWS: usize, const COLUMNS: usize, const MASKED
     V: Register + 'a,
     P: Stored<'a, V>,
     R: Recurrence<V, P>,
-    K: CellRecorder,
+    K: CellRecorder<V>,
 {
     let n = context.ranges.n();
     let rows: [_; ROWS] = std::array::from_fn(
@@ -289,6 +289,9 @@ fn columns<'a, V, P, R, K, const ROWS: usize, const COLUMNS: usize, const MASKED
                         diagonal = left;
                         states[r] = state;
                         up = state;
+                    }
+                    if K::SEES_COSTS {
+                        recorder.passed(first, j, &states);
                     }
                     above = top;
                     write(edge, j + 1, recurrence.rescale(up));

@@ -1,20 +1,33 @@
 //! Which arrival each cell chose, in as many pairs as a register has lanes: what their paths are walked back by.
 
 use dtw_core::ColumnRanges;
+use dtw_core::recurrence::State;
 
-/// Hears which arrival each cell of a batch chose.
-pub(crate) trait CellRecorder {
-    /// Whether it listens at all.
+use crate::lanes::Register;
+
+/// Hears of the cells of a batch.
+pub(crate) trait CellRecorder<V> {
+    /// Whether it hears which arrival each cell chose.
     const ON: bool;
+    /// Whether it hears what cells cost.
+    const SEES_COSTS: bool = false;
     /// Takes, of the cell in row `i` and column `j` (0-based), a bit per lane each: whether the best arrival is the
     /// diagonal, and else whether it is from above.
     fn chosen(&mut self, i: usize, j: usize, diagonal: u64, up: u64);
+    /// Takes the states of the cells in rows `first ..` of column `j`.
+    #[inline(always)]
+    fn passed<S: State<V>, const ROWS: usize>(&mut self, first: usize, j: usize, states: &[S; ROWS])
+    where
+        V: Register,
+    {
+        let _ = (first, j, states);
+    }
 }
 
 /// Records nothing.
 pub(crate) struct Unrecorded;
 
-impl CellRecorder for Unrecorded {
+impl<V> CellRecorder<V> for Unrecorded {
     const ON: bool = false;
     #[inline(always)]
     fn chosen(&mut self, _: usize, _: usize, _: u64, _: u64) {}
@@ -88,7 +101,7 @@ fn end_before(end: usize, start: usize) -> usize {
     end.wrapping_sub(start)
 }
 
-impl CellRecorder for Cells {
+impl<V> CellRecorder<V> for Cells {
     const ON: bool = true;
     #[inline(always)]
     fn chosen(&mut self, i: usize, j: usize, diagonal: u64, up: u64) {

@@ -3,10 +3,10 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use dtw_core::recurrence::{One, Recurrence, State, Visitor};
+use dtw_core::recurrence::{One, Recurrence, State, Visitor, subsequence};
 use dtw_core::{
-    Anchor, Band, ColumnRanges, Error, Observer, Path, PathCounts, Result, Scalar, Series, SoftResult, Spec,
-    Uncounted,
+    Anchor, Band, ColumnRanges, Error, Measure, Observer, Path, PathCounts, Result, Scalar, Series,
+    SoftResult, Spec, Uncounted,
 };
 
 use crate::abandon::Abandoning;
@@ -16,6 +16,7 @@ use crate::cells::{CellRecorder, Cells, Unrecorded};
 use crate::gradient_scratch::GradientScratch;
 use crate::gradient_single::SingleScratch;
 use crate::lanes::{MOST_LANES, Register};
+use crate::open::{self, SweepOpen};
 use crate::prepare::Pair;
 use crate::quantity::{Quantity, dispatch_quantity};
 use crate::side::{Side, Stored};
@@ -186,7 +187,11 @@ impl<V: Register> Scratch<V> {
         let m = y.iter().map(Series::len).max().unwrap_or(0);
         let uniform = x.iter().all(|s| s.len() == n) && y.iter().all(|s| s.len() == m);
         let subsequence = spec.anchor == Anchor::Subsequence;
-        if V::IS_TUNED && !subsequence && (uniform || spec.band == Band::Full) {
+        let is_side_by_side = match spec.anchor {
+            Anchor::Subsequence => open::takes(spec, (n, m)),
+            _ => uniform || spec.band == Band::Full,
+        };
+        if V::IS_TUNED && is_side_by_side {
             let ranges = self.ranges(spec, n, m)?;
             let apart: usize =
                 x.iter().zip(y).map(|(x, y)| apart_cost::<V>(x.len(), y.len(), &ranges, uniform)).sum();
@@ -352,9 +357,9 @@ impl<V: Register> Scratch<V> {
         let tables = &mut self.tables;
         let sweep = SweepBatch { token, x: &self.x, y: &self.y, ends, ranges, tables, out, choices };
         if x[0].channels == 1 {
-            dispatch_quantity::<V, One<V>, _>(quantity, spec, any, sweep);
+            sweep.dispatch::<One<V>>(quantity, spec, any);
         } else {
-            dispatch_quantity::<V, &[V], _>(quantity, spec, any, sweep);
+            sweep.dispatch::<&[V]>(quantity, spec, any);
         }
     }
 }
@@ -367,11 +372,11 @@ fn apart_cost<V: Register>(n: usize, m: usize, ranges: &ColumnRanges, uniform: b
 }
 
 /// Sweeps one register-full of pairs side by side.
-struct SweepBatch<'a, 's, V: Register> {
-    token: V::Token,
+pub(crate) struct SweepBatch<'a, 's, V: Register> {
+    pub(crate) token: V::Token,
     x: &'a Side<V>,
     y: &'a Side<V>,
-    ends: &'s [(usize, usize)],
+    pub(crate) ends: &'s [(usize, usize)],
     ranges: &'s ColumnRanges,
     tables: &'s mut BatchTables<V>,
     out: &'s mut [V::Scalar],
@@ -391,21 +396,41 @@ impl<'a, V: Register + 'a, P: Stored<'a, V>> Visitor<V, P> for SweepBatch<'a, '_
             None => V::compiled(
                 self.token,
                 #[inline(always)]
-                || self.run::<P, R, _>(&recurrence, &mut Unrecorded),
+                || {
+                    self.run::<P, R, _>(&recurrence, &mut Unrecorded);
+                },
             ),
             Some(choices) if R::TRACES && !R::LOCATES => V::compiled(
                 self.token,
                 #[inline(always)]
-                || self.run::<P, R, _>(&recurrence, choices),
+                || {
+                    self.run::<P, R, _>(&recurrence, choices);
+                },
             ),
             Some(_) => unreachable!("callers ask Measure::has_path first"),
         }
     }
 }
 
-impl<'a, V: Register + 'a> SweepBatch<'a, '_, V> {
+impl<'a, 's, V: Register + 'a> SweepBatch<'a, 's, V> {
+    /// Sweeps by the recurrence of the spec: of a subsequence search, for the costs of the best matches.
     #[inline(always)]
-    fn run<P: Stored<'a, V>, R: Recurrence<V, P>, K: CellRecorder>(self, recurrence: &R, recorder: &mut K) {
+    fn dispatch<P: Stored<'a, V>>(self, quantity: Quantity, spec: &Spec, any: V) {
+        match (spec.anchor, spec.measure) {
+            (Anchor::Subsequence, Measure::Dtw { cost }) => {
+                subsequence::visit_costs::<V, P, _>(any, cost, SweepOpen(self));
+            }
+            _ => dispatch_quantity::<V, P, _>(quantity, spec, any, self),
+        }
+    }
+
+    /// Sweeps, and gives back where the results are: of each lane that of its last cell.
+    #[inline(always)]
+    pub(crate) fn run<P: Stored<'a, V>, R: Recurrence<V, P>, K: CellRecorder<V>>(
+        self,
+        recurrence: &R,
+        recorder: &mut K,
+    ) -> &'s mut [V::Scalar] {
         let Self { token, x, y, ends, ranges, tables, out, .. } = self;
         let (n, m) = (ranges.n(), ranges.m());
         let zero = V::splat(token, V::Scalar::ZERO);
@@ -439,5 +464,6 @@ impl<'a, V: Register + 'a> SweepBatch<'a, '_, V> {
             #[inline(always)]
             |lane, parts| out[lane] = recurrence.finish(parts, ends[lane].0, ends[lane].1),
         );
+        out
     }
 }

@@ -45,6 +45,7 @@ mod lanes;
 mod line;
 mod name;
 mod nearest;
+mod open;
 mod path;
 mod plan;
 mod prepare;

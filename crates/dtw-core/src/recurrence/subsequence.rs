@@ -1,13 +1,15 @@
 //! Subsequence DTW: DTW with a free start (border row 0 everywhere, border column `∞`) and a free end (minimum over the
 //! last row). Each cell carries the reference column where its path starts.
 //!
+//! [`visit_costs`] leaves the starts out, for callers that want the costs alone.
+//!
 //! Equal arrivals: diagonal, then up, then left, the order in which a path is walked back. Sakoe & Chiba's recurrence
 //! with open ends; Müller 2007, 10.1007/978-3-540-74048-3, section 4.4.
 
 use super::cost::{Cost, Manhattan, SquaredEuclidean};
 use super::dtw::Dtw;
 use super::point::Apart;
-use super::{Point, Recurrence, Sample, State, Visitor};
+use super::{Point, Recurrence, Sample, State, Value, Visitor};
 use crate::vector::Vector;
 use crate::{LocalCost, Scalar};
 
@@ -96,5 +98,59 @@ pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, cost: LocalCost, 
         LocalCost::SquaredEuclidean => visitor.visit(Subsequence { dtw: Dtw::new(any, SquaredEuclidean) }),
         _ if P::UNIVARIATE => visitor.visit(Subsequence { dtw: Dtw::new(any, Manhattan) }),
         _ => visitor.visit(Subsequence { dtw: Dtw::new(any, cost) }),
+    }
+}
+
+/// Subsequence DTW with local cost `C`, but for where paths start: the totals of [`Subsequence`].
+#[derive(Debug, Clone, Copy)]
+pub struct SubsequenceCosts<V, C> {
+    dtw: Dtw<V, C>,
+}
+
+impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for SubsequenceCosts<V, C> {
+    type State = Value<V>;
+    type Price = V;
+    const TRACES: bool = false;
+    const ROOTS: bool = C::ROOTS;
+
+    #[inline(always)]
+    fn any(&self) -> V {
+        Recurrence::<V, P>::any(&self.dtw)
+    }
+    #[inline(always)]
+    fn border_right(&self, _: Value<V>, _: &Sample<V, P>, _: usize) -> Value<V> {
+        Recurrence::<V, P>::origin(&self.dtw)
+    }
+    #[inline(always)]
+    fn apart<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        x: [P; ROWS],
+        y: [P; COLUMNS],
+    ) -> Apart<V, ROWS, COLUMNS> {
+        self.dtw.cost.between_each(x, y)
+    }
+    #[inline(always)]
+    fn price(&self, _: &Sample<V, P>, _: &Sample<V, P>, [here, _]: [V; 2], _: V) -> V {
+        here
+    }
+    #[inline(always)]
+    fn combine(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: V) -> Value<V> {
+        Recurrence::<V, P>::combine(&self.dtw, diagonal, up, left, price)
+    }
+}
+
+/// Hands the recurrence of [`SubsequenceCosts`] to `visitor`, as [`visit`] that of [`Subsequence`].
+#[inline(always)]
+pub fn visit_costs<V: Vector, P: Point<V>, F: Visitor<V, P>>(
+    any: V,
+    cost: LocalCost,
+    visitor: F,
+) -> F::Output {
+    match cost {
+        LocalCost::SquaredEuclidean => {
+            visitor.visit(SubsequenceCosts { dtw: Dtw::new(any, SquaredEuclidean) })
+        }
+        _ if P::UNIVARIATE => visitor.visit(SubsequenceCosts { dtw: Dtw::new(any, Manhattan) }),
+        _ => visitor.visit(SubsequenceCosts { dtw: Dtw::new(any, cost) }),
     }
 }

@@ -7,6 +7,7 @@ mod conformance;
 mod consistency;
 mod costs;
 mod nearest;
+mod open;
 mod pruned;
 mod random;
 mod search;
