@@ -56,7 +56,13 @@ impl<T: Scalar> Reached<T> {
 
     /// What it costs at least to arrive at column `j`, 0-based, of which `sample` is the point of the other series.
     #[inline(always)]
-    pub(crate) fn column<V, R>(&self, token: V::Token, recurrence: &R, sample: &Sample<V, One<V>>, j: usize) -> V
+    pub(crate) fn column<V, R>(
+        &self,
+        token: V::Token,
+        recurrence: &R,
+        sample: &Sample<V, One<V>>,
+        j: usize,
+    ) -> V
     where
         V: Register<Scalar = T>,
         R: Recurrence<V, One<V>>,
@@ -77,12 +83,7 @@ impl<T: Scalar> Reached<T> {
     }
 
     /// Lower bounds of a register-full of series, whose points and envelopes are given.
-    pub(crate) fn bound<V: Register<Scalar = T>>(
-        &self,
-        token: V::Token,
-        spec: &Spec,
-        lanes: [&[T]; 3],
-    ) -> V {
+    pub(crate) fn bound<V: Register<Scalar = T>>(&self, token: V::Token, spec: &Spec, lanes: [&[T]; 3]) -> V {
         let any = V::splat(token, T::ZERO);
         dtw_core::recurrence::dispatch::<V, One<V>, _>(spec, any, Bound { token, reached: self, lanes })
     }

@@ -21,8 +21,8 @@ use dtw_core::{ColumnRanges, Scalar, Series, Spec};
 
 use crate::batched::{self, BatchContext, ROWS, read, write};
 use crate::cells::Unrecorded;
-use crate::least::Reached;
 use crate::lanes::Register;
+use crate::least::Reached;
 use crate::side::Side;
 
 /// Columns between two looks whether a strip lives on beyond the living places above it.
@@ -195,7 +195,8 @@ fn strips<'a, V: Register + 'a, R: Recurrence<V, One<V>>>(
         return (infinite, swept);
     }
     while to < m {
-        right = recurrence.border_right(right, &context.y.sample::<One<V>, R>(context.y_gaps, to + 1), to + 1);
+        right =
+            recurrence.border_right(right, &context.y.sample::<One<V>, R>(context.y_gaps, to + 1), to + 1);
         if all_dead(limits[to + 1], right.part(0)) {
             break;
         }

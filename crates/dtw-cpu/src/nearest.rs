@@ -145,41 +145,46 @@ impl<V: Register + Send> CpuPlan<V> {
             // With fewer series than threads, each is compared with parts of x at once.
             let parts = threads.count().div_ceil(series.len()).min(registers);
             let part = registers.div_ceil(parts);
-            threads.run(|| {
-                (0..series.len() * parts)
-                    .into_par_iter()
-                    .map(|task| {
-                        if observer.cancelled() {
-                            return Err(Error::Cancelled);
+            threads
+                .run(|| {
+                    (0..series.len() * parts)
+                        .into_par_iter()
+                        .map(|task| {
+                            if observer.cancelled() {
+                                return Err(Error::Cancelled);
+                            }
+                            let (j, first) = (series.start + task / parts, task % parts * part);
+                            let registers = first.min(registers)..(first + part).min(registers);
+                            let (mut told, scratch) = (Told::default(), &mut own(scratch));
+                            let best = match &searched {
+                                Searched::Dtw(searched) => {
+                                    searched.one(y.get(j), registers, scratch, &mut told)
+                                }
+                                Searched::Any(searched) => {
+                                    searched.one(y.get(j), registers, scratch, &mut told)
+                                }
+                            };
+                            if is_told {
+                                told.tell(observer, cells, bounds);
+                            }
+                            Ok((best, told))
+                        })
+                        .collect::<Result<Vec<_>>>()
+                })
+                .map(|mut found| {
+                    let (mut ranked, mut told) = (Vec::with_capacity(series.len() * k), Told::default());
+                    for parts in found.chunks_mut(parts) {
+                        let mut all = Vec::new();
+                        for (best, of_part) in parts {
+                            all.append(best);
+                            told.add(of_part);
                         }
-                        let (j, first) = (series.start + task / parts, task % parts * part);
-                        let registers = first.min(registers)..(first + part).min(registers);
-                        let (mut told, scratch) = (Told::default(), &mut own(scratch));
-                        let best = match &searched {
-                            Searched::Dtw(searched) => searched.one(y.get(j), registers, scratch, &mut told),
-                            Searched::Any(searched) => searched.one(y.get(j), registers, scratch, &mut told),
-                        };
-                        if is_told {
-                            told.tell(observer, cells, bounds);
-                        }
-                        Ok((best, told))
-                    })
-                    .collect::<Result<Vec<_>>>()
-            })
-            .map(|mut found| {
-                let (mut ranked, mut told) = (Vec::with_capacity(series.len() * k), Told::default());
-                for parts in found.chunks_mut(parts) {
-                    let mut all = Vec::new();
-                    for (best, of_part) in parts {
-                        all.append(best);
-                        told.add(of_part);
+                        all.sort_by(|a, b| a.1.to_f64().total_cmp(&b.1.to_f64()).then(a.0.cmp(&b.0)));
+                        all.truncate(k);
+                        ranked.append(&mut all);
                     }
-                    all.sort_by(|a, b| a.1.to_f64().total_cmp(&b.1.to_f64()).then(a.0.cmp(&b.0)));
-                    all.truncate(k);
-                    ranked.append(&mut all);
-                }
-                (ranked, told)
-            })
+                    (ranked, told)
+                })
         };
         let tried = if is_dtw { 0 } else { y.len() / ONE_TRIED_OF };
         let mut ranked = Vec::new();

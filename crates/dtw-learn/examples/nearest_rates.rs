@@ -113,7 +113,8 @@ fn main() -> Result<(), dtw_core::Error> {
                     let mut found = None;
                     for _ in 0..rounds {
                         let before = processor_nanoseconds();
-                        found = Some(nearest(&Context::new(&backend), &spec, x, y, 1 + usize::from(y.is(&x)))?);
+                        found =
+                            Some(nearest(&Context::new(&backend), &spec, x, y, 1 + usize::from(y.is(&x)))?);
                         least = least.min(processor_nanoseconds() - before);
                     }
                     let found = found.expect("there are rounds");

@@ -190,7 +190,10 @@ fn what_bounds_do_not_hold_for_is_ranked_by_distances() {
     assert_eq!(none(by(Measure::Msm { c: 1.0 }), x), (is_tuned, !is_tuned));
     assert_eq!(none(by(Measure::Msm { c: 1e308 }), x), (is_tuned, true));
     assert_eq!(none(by(Measure::Frechet), x), (false, true));
-    assert_eq!(none(by(Measure::SoftDtw { gamma: 1.0, cost: LocalCost::SquaredEuclidean }), x), (false, true));
+    assert_eq!(
+        none(by(Measure::SoftDtw { gamma: 1.0, cost: LocalCost::SquaredEuclidean }), x),
+        (false, true)
+    );
     let times: Vec<f64> = (0..24).map(|k| f64::from(k) - 10.0).collect();
     let twed = by(Measure::Twed { nu: 1.0, lambda: 1.0, degree: 2.0 });
     assert_eq!(none(twed.clone(), x), (is_tuned, !is_tuned));
