@@ -218,7 +218,7 @@ fn cut_columns<'c>(
 
 /// Sweeps columns `range` (0-based) of one strip.
 #[inline(always)]
-fn columns<'a, V, P, R, K, const ROWS: usize, const COLUMNS: usize, const MASKED: bool>(
+pub(crate) fn columns<'a, V, P, R, K, const ROWS: usize, const COLUMNS: usize, const MASKED: bool>(
     recurrence: &R,
     context: BatchContext<'a, '_, V>,
     first: usize,

@@ -16,6 +16,7 @@ use crate::cells::{CellRecorder, Cells, Unrecorded};
 use crate::gradient_scratch::GradientScratch;
 use crate::gradient_single::SingleScratch;
 use crate::lanes::{MOST_LANES, Register};
+use crate::living::Living;
 use crate::open::{self, SweepOpen};
 use crate::prepare::Pair;
 use crate::quantity::{Quantity, dispatch_quantity};
@@ -40,6 +41,7 @@ pub(crate) struct Scratch<V: Register> {
     /// Choices of a register-full of pairs whose paths are wanted.
     cells: Cells,
     pub(crate) abandoning: Abandoning<V>,
+    pub(crate) living: Living<V>,
     /// What the last pairs had: most have the lengths of those before them.
     last_ranges: Option<(Band, Anchor, Arc<ColumnRanges>)>,
 }
@@ -98,6 +100,7 @@ impl<V: Register> Scratch<V> {
             words: Words::default(),
             cells: Cells::default(),
             abandoning: Abandoning::new(),
+            living: Living::new(),
             last_ranges: None,
         }
     }
@@ -130,6 +133,7 @@ impl<V: Register> Scratch<V> {
             + self.words.bytes()
             + self.cells.bytes()
             + self.abandoning.bytes()
+            + self.living.bytes()
             + single
             + self.gradient.held_bytes()
             + self.single_gradient.held_bytes()) as u64

@@ -87,6 +87,11 @@ impl Isa {
         }
     }
 
+    /// Whether every sweep is compiled for it ([`crate::lanes::Register::IS_TUNED`]).
+    pub(crate) fn is_tuned(&self) -> bool {
+        self.name() != "sse2"
+    }
+
     pub(crate) fn plan<T: Float>(self, problem: &Problem, threads: Threads) -> Result<Box<dyn Plan<T>>> {
         Ok(match self.0 {
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]

@@ -42,9 +42,13 @@ mod in_lanes;
 mod isa;
 mod keogh;
 mod lanes;
+mod least;
 mod line;
+mod living;
 mod name;
 mod nearest;
+mod nearest_any;
+mod nearest_dtw;
 mod open;
 mod path;
 mod plan;
@@ -150,7 +154,7 @@ impl<T: Element> Backend<T> for CpuBackend {
     }
 
     fn prunes_nearest(&self, problem: &Problem) -> bool {
-        nearest::is_pruned(problem)
+        nearest::is_pruned(problem, self.isa.is_tuned())
     }
 
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {

@@ -1,102 +1,63 @@
-//! The nearest series by DTW with squared Euclidean cost on one channel, most of which are not swept.
+//! The nearest series of one length and one channel, most of which are not swept.
 //!
 //! The series of x lie in lanes, a register-full together, with their envelopes. A series of y is compared with all of
-//! them: bounds first ([`crate::keogh`]), then, the lowest bounds first, the sweep that gives up ([`crate::abandon`]).
-//! What decides nothing, [`dtw_core::contenders`] says: there is no exclusion, and places are numbers of series. Roles
-//! are exchanged here, y has the rows; with equal lengths and a band that is its own mirror image, every path has its
+//! them: by DTW with squared Euclidean cost as `nearest_dtw.rs` says, by other measures as `nearest_any.rs` says. What
+//! decides nothing, [`dtw_core::contenders`] says: there is no exclusion, and places are numbers of series. Roles are
+//! exchanged here, y has the rows; with equal lengths and a band that is its own mirror image, every path has its
 //! mirror image with the same sums, and so the distance has the same bits.
+//!
+//! Where nothing can be pruned, bounds and looks at them are a loss, and so is half of a symmetric problem. Some series
+//! of y are searched for first. When these leave most columns to be swept, all distances are to be ranked instead.
 
-use dtw_core::bounds::raised;
-use dtw_core::contenders::{Contenders, MOST};
+use dtw_core::contenders::MOST;
+use dtw_core::derivative::Derivatives;
 use dtw_core::{
-    Anchor, Band, ColumnRanges, Error, LocalCost, Measure, Problem, Ranked, Result, Scalar, SearchOptions,
-    Series, SeriesBatch,
+    Anchor, Band, Dtype, Error, LocalCost, Measure, Problem, Ranked, Result, Scalar, SeriesBatch,
 };
 use rayon::prelude::*;
 
-use crate::abandon::Cut;
-use crate::group::Scratch;
-use crate::in_lanes::LaneReach;
-use crate::keogh::Enveloped;
-use crate::lanes::{MOST_LANES, Register};
+use crate::batched::ROWS;
+use crate::in_lanes::{InLanes, LaneReach};
+use crate::lanes::Register;
 use crate::plan::{CpuPlan, own};
-use crate::told::Told;
+use crate::told::{OF_ANY, OF_DTW, Told};
+use crate::{least, nearest_any, nearest_dtw};
 
-/// Whether this problem's nearest series are found by bounds, if lengths are equal.
-pub(crate) fn is_pruned(problem: &Problem) -> bool {
+/// One of so many series of y is searched for before it is decided whether pruning is worth it.
+const ONE_TRIED_OF: usize = 64;
+/// The largest share of columns that may be left to be swept by then. The sweep that gives up takes up to 1.4 times as
+/// long for a column (noise in a band of 10%, AVX-512 Xeon), and a symmetric problem needs half of the pairs otherwise.
+const MOST_LEFT: f64 = 0.4;
+
+/// Whether this problem's nearest series are found by bounds, if lengths are equal, on a machine whose registers are
+/// tuned or not.
+pub(crate) fn is_pruned(problem: &Problem, is_tuned: bool) -> bool {
     let (spec, shape) = (problem.spec(), problem.shape());
-    spec.measure == (Measure::Dtw { cost: LocalCost::SquaredEuclidean })
+    let has_bounds = match spec.measure {
+        Measure::Dtw { cost: LocalCost::SquaredEuclidean }
+        | Measure::Ddtw { cost: LocalCost::SquaredEuclidean } => true,
+        Measure::Dtw { .. }
+        | Measure::Ddtw { .. }
+        | Measure::Wdtw { .. }
+        | Measure::Wddtw { .. }
+        | Measure::Adtw { .. }
+        | Measure::Erp { .. }
+        | Measure::Msm { .. }
+        | Measure::Twed { .. } => is_tuned,
+        // Without a band, 64 cells are a word.
+        Measure::Edr { .. } => is_tuned && spec.band != Band::Full,
+        _ => false,
+    };
+    has_bounds
         && spec.anchor == Anchor::Global
         && matches!(spec.band, Band::Full | Band::SakoeChiba { .. })
         && shape.channels == 1
 }
 
-/// Series of one length in lanes: point `j` of the series `l` of a register-full at `j · LANES + l`, one register-full
-/// after the other.
-struct InLanes<T> {
-    points: Vec<T>,
-    lower: Vec<T>,
-    upper: Vec<T>,
-    /// Values of a register-full.
-    full: usize,
-}
-
-impl<T: Scalar> InLanes<T> {
-    fn new<V: Register<Scalar = T>>(
-        token: V::Token,
-        x: &SeriesBatch<'_, T>,
-        length: usize,
-        reach: (usize, usize),
-    ) -> Self {
-        let full = length * V::LANES;
-        let all = x.len().div_ceil(V::LANES) * full;
-        let mut points = vec![T::ZERO; all];
-        let (mut lower, mut upper) = (points.clone(), points.clone());
-        V::compiled(
-            token,
-            #[inline(always)]
-            || {
-                let mut columns = Vec::new();
-                let mut extremes = LaneReach::default();
-                for (r, register) in points.chunks_exact_mut(full).enumerate() {
-                    columns.clear();
-                    for l in 0..V::LANES {
-                        let values = x.get((r * V::LANES + l).min(x.len() - 1)).values;
-                        for (point, value) in register.chunks_exact_mut(V::LANES).zip(values) {
-                            point[l] = *value;
-                        }
-                    }
-                    columns.extend(register.chunks_exact(V::LANES).map(
-                        #[inline(always)]
-                        |point| V::load(token, point),
-                    ));
-                    extremes.fill(token, &columns, reach);
-                    for (j, (least, most)) in
-                        extremes.lower.iter().zip(&extremes.upper).take(length).enumerate()
-                    {
-                        least.store(&mut lower[r * full + j * V::LANES..]);
-                        most.store(&mut upper[r * full + j * V::LANES..]);
-                    }
-                }
-            },
-        );
-        Self { points, lower, upper, full }
-    }
-
-    /// Points and envelopes of a register-full.
-    fn register(&self, r: usize) -> [&[T]; 3] {
-        let all = r * self.full..(r + 1) * self.full;
-        [&self.points[all.clone()], &self.lower[all.clone()], &self.upper[all]]
-    }
-}
-
-/// What the calls for single series of y share.
-struct Searched<'a, V: Register> {
-    token: V::Token,
-    x: SeriesBatch<'a, V::Scalar>,
-    lanes: InLanes<V::Scalar>,
-    ranges: ColumnRanges,
-    k: usize,
+/// How a series of y is searched for.
+enum Searched<'a, V: Register> {
+    Dtw(nearest_dtw::Searched<'a, V>),
+    Any(nearest_any::Searched<'a, V>),
 }
 
 impl<V: Register + Send> CpuPlan<V> {
@@ -111,118 +72,141 @@ impl<V: Register + Send> CpuPlan<V> {
         let length = x.length(0);
         let is_equal =
             |batch: &SeriesBatch<'_, V::Scalar>| batch.is_equal_length() && batch.length(0) == length;
-        if !is_pruned(&self.problem) || k > MOST || !is_equal(x) || !is_equal(y) {
+        // Times may turn back below zero, and are rarely given.
+        let is_timed = x.has_times() || y.has_times();
+        if !is_pruned(&self.problem, V::IS_TUNED) || k > MOST || !is_equal(x) || !is_equal(y) || is_timed {
             return Ok(None);
         }
+        match Derivatives::wanted(self.problem.spec().measure.preparation(), x, y) {
+            Some((x, y)) => self.pruned_nearest_of(&x.batch(), &y.batch(), k),
+            None => self.pruned_nearest_of(x, y, k),
+        }
+    }
+
+    /// Of prepared series, all of one length.
+    fn pruned_nearest_of(
+        &mut self,
+        x: &SeriesBatch<'_, V::Scalar>,
+        y: &SeriesBatch<'_, V::Scalar>,
+        k: usize,
+    ) -> Result<Option<Ranked<V::Scalar>>> {
+        let length = x.length(0);
+        let spec = self.problem.spec();
         // No distance may overflow: that is an error, which must not depend on what is swept.
         let largest = |batch: &SeriesBatch<'_, V::Scalar>| {
             batch.values().iter().fold(0.0, |largest: f64, v| largest.max(v.to_f64().abs()))
         };
-        let apart = largest(x) + largest(y);
+        let (height_x, height_y) = (largest(x), largest(y));
+        let dearest =
+            nearest_any::dearest(&spec.measure, height_x + height_y, height_x.max(height_y), length);
         let most = match V::Scalar::DTYPE {
-            dtw_core::Dtype::F32 => f64::from(f32::MAX),
-            dtw_core::Dtype::F64 => f64::MAX,
+            Dtype::F32 => f64::from(f32::MAX),
+            Dtype::F64 => f64::MAX,
         };
         let in_lanes =
             (x.len().div_ceil(V::LANES) * V::LANES) as u64 * (3 * length * size_of::<V::Scalar>()) as u64;
-        if apart * apart * 4.0 * length as f64 > most || in_lanes > self.problem.memory_limit_bytes() / 2 {
+        // What is not a number is too large as well.
+        let is_safe = dearest * 4.0 * length as f64 <= most;
+        if !is_safe || in_lanes > self.problem.memory_limit_bytes() / 2 {
             return Ok(None);
         }
+        let ranges = spec.band.ranges(length, length, Anchor::Global)?;
+        let (before, after) = crate::keogh::reach(&ranges);
+        let is_dtw = matches!(
+            spec.measure,
+            Measure::Dtw { cost: LocalCost::SquaredEuclidean }
+                | Measure::Ddtw { cost: LocalCost::SquaredEuclidean }
+        );
         let Self { token, problem, threads, observer, scratch, .. } = self;
         let (token, observer, scratch) = (*token, &**observer, &*scratch);
-        let ranges = problem.spec().band.ranges(length, length, Anchor::Global)?;
-        let reach = Enveloped::new(x.get(0).values, ranges.clone()).reach;
-        let lanes = InLanes::new::<V>(token, x, length, reach);
-        let cells = ranges.cells();
-        let searched = Searched::<V> { token, x: *x, lanes, ranges, k };
-        // With fewer series than threads, each is compared with parts of x at once.
+        let lanes = InLanes::new::<V>(
+            token,
+            x,
+            #[inline(always)]
+            |reach: &mut LaneReach<V>, points: &[V]| {
+                if is_dtw {
+                    reach.fill(token, points, (before, after));
+                } else {
+                    reach.fill_all(token, points, (before, after));
+                }
+            },
+        );
+        let (cells, columns) = (ranges.cells(), columns_of_strips(&ranges));
+        let (searched, bounds) = if is_dtw {
+            (Searched::Dtw(nearest_dtw::Searched::<V> { token, x: *x, lanes, ranges, k }), OF_DTW)
+        } else {
+            let (spec, radius) = (problem.spec().clone(), before.max(after));
+            let weights = least::weights(&spec, length);
+            let any = nearest_any::Searched::<V> { token, spec, x: *x, lanes, ranges, radius, weights, k };
+            (Searched::Any(any), OF_ANY)
+        };
         let registers = x.len().div_ceil(V::LANES);
-        let parts = threads.count().div_ceil(y.len()).min(registers);
-        let part = registers.div_ceil(parts);
-        let mut found = threads.run(|| {
-            (0..y.len() * parts)
-                .into_par_iter()
-                .map(|task| {
-                    if observer.cancelled() {
-                        return Err(Error::Cancelled);
-                    }
-                    let (j, first) = (task / parts, task % parts * part);
-                    let registers = first..(first + part).min(registers);
-                    let mut told = Told::default();
-                    let best = searched.one(y.get(j), registers, &mut own(scratch), &mut told);
-                    told.tell(observer, cells);
-                    Ok(best)
+        let some = |series: std::ops::Range<usize>, is_told: bool| {
+            // With fewer series than threads, each is compared with parts of x at once.
+            let parts = threads.count().div_ceil(series.len()).min(registers);
+            let part = registers.div_ceil(parts);
+            threads
+                .run(|| {
+                    (0..series.len() * parts)
+                        .into_par_iter()
+                        .map(|task| {
+                            if observer.cancelled() {
+                                return Err(Error::Cancelled);
+                            }
+                            let (j, first) = (series.start + task / parts, task % parts * part);
+                            let registers = first.min(registers)..(first + part).min(registers);
+                            let (mut told, scratch) = (Told::default(), &mut own(scratch));
+                            let best = match &searched {
+                                Searched::Dtw(searched) => {
+                                    searched.one(y.get(j), registers, scratch, &mut told)
+                                }
+                                Searched::Any(searched) => {
+                                    searched.one(y.get(j), registers, scratch, &mut told)
+                                }
+                            };
+                            if is_told {
+                                told.tell(observer, cells, bounds);
+                            }
+                            Ok((best, told))
+                        })
+                        .collect::<Result<Vec<_>>>()
                 })
-                .collect::<Result<Vec<_>>>()
-        })?;
-        let best = found.chunks_mut(parts).flat_map(|parts| {
-            let mut all: Vec<_> = parts.iter_mut().flat_map(std::mem::take).collect();
-            all.sort_by(|a, b| a.1.to_f64().total_cmp(&b.1.to_f64()).then(a.0.cmp(&b.0)));
-            all.truncate(k);
-            all
-        });
-        Ok(Some(best.collect()))
+                .map(|mut found| {
+                    let (mut ranked, mut told) = (Vec::with_capacity(series.len() * k), Told::default());
+                    for parts in found.chunks_mut(parts) {
+                        let mut all = Vec::new();
+                        for (best, of_part) in parts {
+                            all.append(best);
+                            told.add(of_part);
+                        }
+                        all.sort_by(|a, b| a.1.to_f64().total_cmp(&b.1.to_f64()).then(a.0.cmp(&b.0)));
+                        all.truncate(k);
+                        ranked.append(&mut all);
+                    }
+                    (ranked, told)
+                })
+        };
+        let tried = if is_dtw { 0 } else { y.len() / ONE_TRIED_OF };
+        let mut ranked = Vec::new();
+        if tried > 0 {
+            let (of_tried, told) = some(0..tried, false)?;
+            let all = (tried * registers * columns) as f64;
+            if told.columns as f64 > MOST_LEFT * all {
+                return Ok(None);
+            }
+            told.tell(observer, cells, bounds);
+            ranked = of_tried;
+        }
+        ranked.append(&mut some(tried..y.len(), true)?.0);
+        Ok(Some(ranked))
     }
 }
 
-impl<V: Register> Searched<'_, V> {
-    /// The nearest to `y` of the series in these registers.
-    fn one(
-        &self,
-        y: Series<'_, V::Scalar>,
-        registers: std::ops::Range<usize>,
-        scratch: &mut Scratch<V>,
-        told: &mut Told,
-    ) -> Ranked<V::Scalar> {
-        let Self { token, x, lanes, ranges, k } = self;
-        let query = Enveloped::new(y.values, ranges.clone());
-        let mut contenders = Contenders::new(&SearchOptions::default().with_top_k(*k));
-        let lengths = (ranges.n(), ranges.m());
-        let mut sweep = |some: &[usize], contenders: &mut Contenders<V::Scalar>| {
-            let cut = contenders.bar(0);
-            let cut = Cut { cut, bar: raised(cut, lengths) };
-            let mut series = [Series::univariate(&[]); MOST_LANES];
-            let mut out = [V::Scalar::INFINITY; MOST_LANES];
-            for (series, i) in series.iter_mut().zip(some) {
-                *series = x.get(*i);
-            }
-            let out = &mut out[..some.len()];
-            scratch.abandoning.series(*token, &query, &series[..some.len()], cut, out);
-            for (i, distance) in some.iter().zip(out.iter()) {
-                contenders.offer(*distance, *i);
-                told.given_up += u64::from(!distance.finite());
-            }
-            told.swept += some.len() as u64;
-        };
-        let of = |registers: std::ops::Range<usize>| {
-            (registers.start * V::LANES..registers.end * V::LANES).take_while(|i| *i < x.len())
-        };
-        told.pairs = of(registers.clone()).count() as u64;
-        // Some that are as good as any, so that there is a bar at all.
-        let begun = (registers.start + k.div_ceil(V::LANES)).min(registers.end);
-        for r in registers.start..begun {
-            let some: Vec<usize> = of(r..r + 1).collect();
-            sweep(&some, &mut contenders);
-        }
-        let bar = raised(contenders.bar(0), lengths);
-        let mut left = Vec::new();
-        for r in begun..registers.end {
-            let bounds = query.bound_lanes::<V>(*token, lanes.register(r), bar);
-            let of_lanes = of(r..r + 1).zip(bounds.lanes());
-            left.extend(of_lanes.filter(|(_, bound)| **bound < bar).map(|(i, bound)| (*bound, i)));
-        }
-        left.sort_unstable_by(|a, b| a.0.to_f64().total_cmp(&b.0.to_f64()).then(a.1.cmp(&b.1)));
-        let mut waiting = left.as_slice();
-        while !waiting.is_empty() {
-            let bar = raised(contenders.bar(0), lengths);
-            let count = waiting.iter().take(V::LANES).take_while(|(bound, _)| *bound < bar).count();
-            if count == 0 {
-                break;
-            }
-            let some: Vec<usize> = waiting[..count].iter().map(|(_, i)| *i).collect();
-            sweep(&some, &mut contenders);
-            waiting = &waiting[count..];
-        }
-        contenders.best().into_iter().map(|(distance, i)| (i, distance)).collect()
-    }
+/// Columns of rows that the strips of a full sweep have.
+fn columns_of_strips(ranges: &dtw_core::ColumnRanges) -> usize {
+    let n = ranges.n();
+    (0..n)
+        .step_by(ROWS)
+        .map(|first| (ranges.row((first + ROWS - 1).min(n - 1)).end - ranges.row(first).start) * ROWS)
+        .sum()
 }

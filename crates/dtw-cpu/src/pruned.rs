@@ -17,7 +17,7 @@ use crate::group::Scratch;
 use crate::keogh::{Enveloped, Reach, Stretch};
 use crate::lanes::Register;
 use crate::plan::{CpuPlan, callers, own};
-use crate::told::Told;
+use crate::told::{OF_DTW, Told};
 
 /// Windows whose bounds are compared with the same bar, at most, unless they are shorter than a window.
 const STRETCH: usize = 1 << 11;
@@ -249,7 +249,7 @@ impl<T: Scalar> Pruned<T> {
             told.swept += group.len() as u64;
             now = cut(contenders);
         }
-        told.tell(&*plan.observer, query.cells);
+        told.tell(&*plan.observer, query.cells, OF_DTW);
         Ok(())
     }
 }

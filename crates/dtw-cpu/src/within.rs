@@ -10,7 +10,7 @@ use dtw_core::{Anchor, Error, LocalCost, Measure, Observer, Result, Scalar, Seri
 use crate::abandon::Cut;
 use crate::group::Scratch;
 use crate::lanes::Register;
-use crate::told::Told;
+use crate::told::{OF_DTW, Told};
 
 /// Whether pairs of one channel have bounds.
 pub(crate) fn is_bounded(spec: &Spec) -> bool {
@@ -64,7 +64,7 @@ impl<V: Register> Scratch<V> {
                 self.distances(token, spec, &x[l..=l], &y[l..=l], &mut out[l..=l], observer)?;
             }
         }
-        told.tell(observer, ranges.cells());
+        told.tell(observer, ranges.cells(), OF_DTW);
         cut_off(cutoff, out);
         Ok(())
     }

@@ -117,15 +117,20 @@ pub(crate) fn nearest_of<T: Scalar>(
     if k > x.len() {
         bail_invalid!("{k} nearest neighbours were asked for, but x has only {} series", x.len());
     }
-    if let Some(found) = pruned(context, spec, x, y, k)? {
+    let mut found = pruned(context, spec, x, y, k)?;
+    let first = found.len();
+    if first == y.len() && first > 0 {
         return Ok(found);
     }
-    let pairing = pairing(context, spec, &x, &y)?;
-    let mut ranking = Ranking::new(k, y.len(), spec.measure.is_similarity());
+    let announced = pairing(context, spec, &x, &y)?;
+    let rest = y.slice(first..y.len());
+    let pairing = if first == 0 { best_pairing(spec, &x, &y) } else { Pairing::Cross };
+    let mut ranking = Ranking::new(k, rest.len(), spec.measure.is_similarity());
     // Where the host's cores are idle, a tile is ranked sooner than the next one is there.
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = if context.backend().computes_elsewhere() { cores().min(RANKING_THREADS) } else { 1 };
-    for_each_finite_tile(context, spec, pairing, x, y, pair, |tile, values| {
+    let pair = |i, j| pair(i, first + j);
+    for_each_finite_tile(context, spec, pairing, x, rest, pair, |tile, values| {
         let (rows, columns) = (tile.rows.clone(), tile.columns.clone());
         let threads = if values.len() < RANKING_VALUES { 1 } else { threads };
         ranking.offer_rows(rows.clone(), columns.clone(), values, threads);
@@ -134,8 +139,14 @@ pub(crate) fn nearest_of<T: Scalar>(
         }
         Ok(())
     })?;
-    let (indices, distances) = ranking.finish();
-    Ok(Neighbors { k, indices, distances })
+    if pairing != announced {
+        let cells = |pairing| Problem::of(spec.clone(), pairing, &x, &rest)?.cells(&x, &rest);
+        context.observer().advance(cells(announced)?.saturating_sub(cells(pairing)?));
+    }
+    let (mut indices, mut distances) = ranking.finish();
+    found.indices.append(&mut indices);
+    found.distances.append(&mut distances);
+    Ok(found)
 }
 
 /// Grid cells that [`nearest`] tells the observer of.
@@ -153,22 +164,28 @@ pub fn nearest_cells<T: Scalar>(
     problem.cells(&x, &y)
 }
 
-/// The pairs that are swept. Half of them are enough for series with themselves where `d(x, y)` and `d(y, x)` have the
-/// same bits. Sums over all paths are the same but for their last digits. A backend that prunes sees all pairs.
+/// The pairs that are announced. A backend that prunes sees all of them.
 fn pairing<T: Scalar>(
     context: &Context<'_, T>,
     spec: &Spec,
     x: &SeriesBatch<'_, T>,
     y: &SeriesBatch<'_, T>,
 ) -> Result<Pairing> {
+    let best = best_pairing(spec, x, y);
+    if best == Pairing::Cross {
+        return Ok(best);
+    }
+    let whole = Problem::of(spec.clone(), Pairing::Cross, x, y)?;
+    Ok(if context.backend().prunes_nearest(&whole) { Pairing::Cross } else { best })
+}
+
+/// The pairs that are swept where all distances are ranked. Half of them are enough for series with themselves where
+/// `d(x, y)` and `d(y, x)` have the same bits. Sums over all paths are the same but for their last digits.
+fn best_pairing<T: Scalar>(spec: &Spec, x: &SeriesBatch<'_, T>, y: &SeriesBatch<'_, T>) -> Pairing {
     let is_symmetric = spec.anchor == Anchor::Global
         && !matches!(spec.band, Band::Ranges(_))
         && SoftResult::of(&spec.measure).is_none();
-    if !is_symmetric || !x.is(y) {
-        return Ok(Pairing::Cross);
-    }
-    let whole = Problem::of(spec.clone(), Pairing::Cross, x, y)?;
-    Ok(if context.backend().prunes_nearest(&whole) { Pairing::Cross } else { Pairing::SelfSymmetric })
+    if is_symmetric && x.is(y) { Pairing::SelfSymmetric } else { Pairing::Cross }
 }
 
 /// Series of y that are searched for at a time, at least.
@@ -176,36 +193,35 @@ const LEAST_AT_ONCE: usize = 64;
 /// Pairs whose distances a plan makes room for, nearly, where that is more.
 const PAIRS_AT_ONCE: usize = 1 << 22;
 
-/// [`nearest`] by the backend's bounds, where it has some.
+/// [`nearest`] by the backend's bounds, where it has some, of the first series of y, as many as are worth it.
 fn pruned<T: Scalar>(
     context: &Context<'_, T>,
     spec: &Spec,
     x: SeriesBatch<'_, T>,
     y: SeriesBatch<'_, T>,
     k: usize,
-) -> Result<Option<Neighbors<T>>> {
+) -> Result<Neighbors<T>> {
+    let mut found = Neighbors { k, indices: Vec::new(), distances: Vec::new() };
     if y.is_empty() {
-        return Ok(None);
+        return Ok(found);
     }
     let whole = Problem::of(spec.clone(), Pairing::Cross, &x, &y)?;
     if !context.backend().prunes_nearest(&whole) {
-        return Ok(None);
+        return Ok(found);
     }
     // Checked here as a whole, so that errors name the series of the batch and not of a part.
     whole.check_input(&x, &y)?;
     let at_once = (PAIRS_AT_ONCE / x.len()).max(LEAST_AT_ONCE).min(y.len());
-    let mut found =
-        Neighbors { k, indices: Vec::with_capacity(k * y.len()), distances: Vec::with_capacity(k * y.len()) };
     for first in (0..y.len()).step_by(at_once) {
         context.check_cancelled()?;
         let some = y.slice(first..(first + at_once).min(y.len()));
         let shape = Shape { n_y: some.len(), ..Shape::of(&x, &y) };
         let mut plan = context.plan(Problem::new(spec.clone(), Pairing::Cross, shape)?, 0)?;
-        let Some(nearest) = plan.nearest(x, some, k)? else { return Ok(None) };
+        let Some(nearest) = plan.nearest(x, some, k)? else { break };
         for (index, distance) in nearest {
             found.indices.push(index);
             found.distances.push(distance);
         }
     }
-    Ok(Some(found))
+    Ok(found)
 }

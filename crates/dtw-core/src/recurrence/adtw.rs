@@ -2,7 +2,7 @@
 //!
 //! Herrmann & Webb 2023, 10.1016/j.patcog.2023.109333.
 
-use super::point::{Apart, min3, squared_euclidean};
+use super::point::{Apart, min3, outside, squared_euclidean};
 use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::vector::Vector;
 
@@ -15,6 +15,7 @@ pub struct Adtw<V> {
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Adtw<V> {
     type State = Value<V>;
     type Price = V;
+    const GROWS: bool = true;
 
     #[inline(always)]
     fn any(&self) -> V {
@@ -31,6 +32,12 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Adtw<V> {
     #[inline(always)]
     fn price(&self, _: &Sample<V, P>, _: &Sample<V, P>, [here, _]: [V; 2], _: V) -> V {
         here
+    }
+    /// Any arrival costs the cell. The penalty is left out: every row and column may be reached by the diagonal.
+    #[inline(always)]
+    fn least(&self, sample: &Sample<V, P>, reach: [V; 2], _: [V; 2], _: V) -> V {
+        let apart = outside(sample.point, reach);
+        apart * apart
     }
     #[inline(always)]
     fn arrivals(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, _: V) -> [V; 3] {

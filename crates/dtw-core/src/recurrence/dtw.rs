@@ -3,7 +3,7 @@
 //! Sakoe & Chiba 1978, 10.1109/TASSP.1978.1163055.
 
 use super::cost::{Cost, Manhattan, SquaredEuclidean};
-use super::point::{Apart, min3};
+use super::point::{Apart, min3, outside};
 use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::LocalCost;
 use crate::vector::Vector;
@@ -27,6 +27,7 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Dtw<V, C> {
     type State = Value<V>;
     type Price = V;
     const ROOTS: bool = C::ROOTS;
+    const GROWS: bool = true;
 
     #[inline(always)]
     fn any(&self) -> V {
@@ -43,6 +44,11 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Dtw<V, C> {
     #[inline(always)]
     fn price(&self, _: &Sample<V, P>, _: &Sample<V, P>, [here, _]: [V; 2], _: V) -> V {
         here
+    }
+    /// Any arrival costs the cell: LB_Keogh.
+    #[inline(always)]
+    fn least(&self, sample: &Sample<V, P>, reach: [V; 2], _: [V; 2], _: V) -> V {
+        self.cost.whole(outside(sample.point, reach))
     }
     #[inline(always)]
     fn combine(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: V) -> Value<V> {

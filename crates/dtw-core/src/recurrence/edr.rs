@@ -2,7 +2,7 @@
 //!
 //! Chen, Özsu & Oria 2005, 10.1145/1066157.1066213.
 
-use super::point::Apart;
+use super::point::{Apart, outside};
 use super::threshold::Threshold;
 use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::vector::Vector;
@@ -20,6 +20,7 @@ pub struct Edr<V> {
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Edr<V> {
     type State = Value<V>;
     type Price = V;
+    const GROWS: bool = true;
 
     #[inline(always)]
     fn any(&self) -> V {
@@ -44,6 +45,11 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Edr<V> {
     #[inline(always)]
     fn price(&self, _: &Sample<V, P>, _: &Sample<V, P>, [here, _]: [V; 2], _: V) -> V {
         V::select(self.threshold.reaches(here), self.zero, self.one)
+    }
+    /// An edit, where no point in reach matches.
+    #[inline(always)]
+    fn least(&self, sample: &Sample<V, P>, reach: [V; 2], _: [V; 2], _: V) -> V {
+        V::select(self.threshold.reaches(outside(sample.point, reach)), self.zero, self.one)
     }
     #[inline(always)]
     fn arrivals(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: V) -> [V; 3] {

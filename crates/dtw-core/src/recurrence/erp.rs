@@ -3,7 +3,7 @@
 //!
 //! Chen & Ng 2004, 10.1016/B978-012088469-8.50070-X.
 
-use super::point::{Apart, euclidean};
+use super::point::{Apart, euclidean, outside};
 use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::Scalar;
 use crate::vector::Vector;
@@ -21,6 +21,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Erp<V> {
     type Price = [V; 3];
     const GAPS: bool = true;
     const ROOTS: bool = true;
+    const GROWS: bool = true;
 
     #[inline(always)]
     fn any(&self) -> V {
@@ -58,6 +59,11 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Erp<V> {
     #[inline(always)]
     fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, [here, _]: [V; 2], _: V) -> [V; 3] {
         [here, x.gap, y.gap]
+    }
+    /// The point is matched with one in reach, or left out. This is LB_Keogh with the gap value in every envelope.
+    #[inline(always)]
+    fn least(&self, sample: &Sample<V, P>, reach: [V; 2], _: [V; 2], _: V) -> V {
+        outside(sample.point, reach).min(sample.gap)
     }
     #[inline(always)]
     fn arrivals(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: [V; 3]) -> [V; 3] {

@@ -6,7 +6,7 @@
 //!
 //! Stefan, Athitsos & Das 2013, 10.1109/TKDE.2012.88.
 
-use super::point::{Apart, manhattan};
+use super::point::{Apart, manhattan, outside};
 use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::Scalar;
 use crate::vector::Vector;
@@ -31,6 +31,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Msm<V> {
     type State = Value<V>;
     /// Move, split or merge in x, split or merge in y.
     type Price = [V; 3];
+    const GROWS: bool = true;
 
     #[inline(always)]
     fn any(&self) -> V {
@@ -50,6 +51,14 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Msm<V> {
         let up = self.split(here, x.previous.get(0), there);
         let left = self.split(there, y.previous.get(0), here);
         [apart, up, left]
+    }
+    /// The point is moved to one in reach; or it is split off or merged, for `c` and what it is outside of an interval
+    /// that holds the point before it and all in reach.
+    #[inline(always)]
+    fn least(&self, sample: &Sample<V, P>, [lower, upper]: [V; 2], _: [V; 2], _: V) -> V {
+        let before = sample.previous.get(0);
+        let split = self.c + outside(sample.point, [lower.min(before), upper.max(before)]);
+        outside(sample.point, [lower, upper]).min(split)
     }
     #[inline(always)]
     fn arrivals(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: [V; 3]) -> [V; 3] {

@@ -1,5 +1,6 @@
 //! A point of a series as the recurrences see it: `channels` vectors.
 
+use crate::Scalar;
 use crate::vector::Vector;
 
 /// Access to the channel values of a point (of as many series as the vector has lanes).
@@ -211,6 +212,14 @@ pub(super) fn squared_euclidean<V: Vector, P: Point<V>, const ROWS: usize, const
             difference.mul_add(difference, sum)
         },
     )
+}
+
+/// How far the point, of one channel, is outside of `lower ..= upper`. Rounding is monotone, so this is not more than
+/// `|x − y|` as computed of any `y` in there.
+#[inline(always)]
+pub(super) fn outside<V: Vector, P: Point<V>>(point: P, [lower, upper]: [V; 2]) -> V {
+    let value = point.get(0);
+    (lower - value).max(value - upper).max(value.like(V::Scalar::ZERO))
 }
 
 /// The least of three.

@@ -86,6 +86,9 @@ pub trait Recurrence<V: Vector, P: Point<V>>: Copy {
     const LEAVES_BAND: bool = false;
     /// Whether [`Recurrence::rescale`] must be called: at least once in [`RESCALE_EVERY`] steps along any path.
     const RESCALES: bool = false;
+    /// Whether no state, as it is computed, is below the least of the states that it is reached from: of non-negative
+    /// prices and monotone rounding. Then a cell whose state reaches a cut is on no path below it.
+    const GROWS: bool = false;
 
     /// Any vector: it says how wide constants are.
     fn any(&self) -> V;
@@ -148,6 +151,15 @@ pub trait Recurrence<V: Vector, P: Point<V>>: Copy {
             here
         };
         self.price(x, y, [here, before], weight)
+    }
+    /// At most what it costs, as computed, to arrive at the row or column of `sample` for the first time, which every
+    /// path does. `reach` holds the least and the largest point of the other series that it may meet, `before` those of
+    /// the points before them, `weight` the least weight of such a cell. Only of points of one channel, and where
+    /// [`Recurrence::GROWS`]. The default: nothing.
+    #[inline(always)]
+    fn least(&self, sample: &Sample<V, P>, reach: [V; 2], before: [V; 2], weight: V) -> V {
+        let _ = (sample, reach, before, weight);
+        self.any().like(V::Scalar::ZERO)
     }
     /// Comparable totals of arriving by the diagonal, from above and from the left (up to a common term); smaller is
     /// better. Decides warping paths, where [`Recurrence::TRACES`]. The default: all three cost the same.

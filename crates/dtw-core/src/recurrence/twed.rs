@@ -4,7 +4,7 @@
 //! For `i = j = 1` the second norm is that of two zero points; for `i = 1 < j` (and the transpose) the diagonal
 //! neighbour is a border cell, so the convention for its norm never matters. Marteau 2009, 10.1109/TPAMI.2008.76.
 
-use super::point::{Apart, euclidean, manhattan, sum_channels};
+use super::point::{Apart, euclidean, manhattan, outside, sum_channels};
 use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::vector::Vector;
 
@@ -55,6 +55,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Twed<V> {
     const TIMES: bool = true;
     const LOOKS_BACK: bool = true;
     const ROOTS: bool = true;
+    const GROWS: bool = true;
 
     #[inline(always)]
     fn any(&self) -> V {
@@ -78,6 +79,12 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Twed<V> {
     fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, [here, before]: [V; 2], _: V) -> [V; 3] {
         let lag = (x.time - y.time).abs() + (x.previous_time - y.previous_time).abs();
         [self.nu.mul_add(lag, here + before), x.gap, y.gap]
+    }
+    /// The point and the one before it are matched with such in reach, whatever the times are; or the point is
+    /// deleted.
+    #[inline(always)]
+    fn least(&self, sample: &Sample<V, P>, reach: [V; 2], before: [V; 2], _: V) -> V {
+        (outside(sample.point, reach) + outside(sample.previous, before)).min(sample.gap)
     }
     #[inline(always)]
     fn arrivals(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: [V; 3]) -> [V; 3] {

@@ -2,7 +2,7 @@
 //!
 //! Jeong, Jeong & Omitaomu 2011, 10.1016/j.patcog.2010.09.022.
 
-use super::point::{Apart, min3, squared_euclidean};
+use super::point::{Apart, min3, outside, squared_euclidean};
 use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::Scalar;
 use crate::vector::Vector;
@@ -20,6 +20,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Wdtw<V> {
     type State = Value<V>;
     type Price = V;
     const WEIGHTS: bool = true;
+    const GROWS: bool = true;
 
     #[inline(always)]
     fn any(&self) -> V {
@@ -48,6 +49,12 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Wdtw<V> {
     fn price(&self, _: &Sample<V, P>, _: &Sample<V, P>, [here, _]: [V; 2], weight: V) -> V {
         // Without weight a cell is free: 0 times a cost that overflowed would be no number.
         V::select(self.zero.less(weight), weight * here, self.zero)
+    }
+    /// Any arrival costs the cell, with its weight or more. Weights are in `0 ..= 1`, whatever `g` is.
+    #[inline(always)]
+    fn least(&self, sample: &Sample<V, P>, reach: [V; 2], _: [V; 2], weight: V) -> V {
+        let apart = outside(sample.point, reach);
+        V::select(self.zero.less(weight), weight * (apart * apart), self.zero)
     }
     #[inline(always)]
     fn combine(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: V) -> Value<V> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dtw_core::{Backend, Error, Measure, Observer, Pairing, Problem, Spec};
+use dtw_core::{Backend, Error, Measure, Observer, Pairing, Problem, SeriesBatch, Spec};
 use dtw_learn::*;
 
 use crate::plain;
@@ -86,5 +86,31 @@ fn a_matrix_reports_the_cells_that_its_problem_announces() {
         nearest(&context, &Spec::dtw(), x, y, 1).unwrap();
         assert_eq!(watch.cells.load(Ordering::Relaxed), announced);
         assert_eq!(nearest_cells(&context, &Spec::dtw(), x, y).unwrap(), announced);
+    }
+}
+
+/// Of noise, the CPU tries a few series and then ranks all distances; of series in groups it prunes all along.
+#[test]
+fn pruned_neighbours_report_the_cells_that_are_announced() {
+    let noise = plain::ragged(84, &[20; 130], 1);
+    let groups: Vec<f64> = (0..130 * 20).map(|v| f64::from(v / 20 % 13) + f64::from(v % 20) * 0.01).collect();
+    let groups = SeriesBatch::equal(&groups, 130, 20, 1).unwrap();
+    let backend = plain::backend();
+    for measure in [Measure::Msm { c: 0.01 }, Measure::Erp { gap: 0.0 }] {
+        let spec = Spec { measure, ..Spec::dtw() };
+        for (x, y) in [(noise.batch(), noise.batch()), (groups, groups), (groups, noise.batch())] {
+            let watch = Watch::new(u64::MAX);
+            let context = Context::new(&backend).with_observer(watch.clone());
+            let announced = nearest_cells(&context, &spec, x, y).unwrap();
+            let found = nearest(&context, &spec, x, y, 3).unwrap();
+            assert_eq!(watch.cells.load(Ordering::Relaxed), announced, "{measure:?}");
+            let all = pairwise(&context, &spec, Pairing::Cross, x, y).unwrap();
+            for j in 0..130 {
+                let mut brute: Vec<(f64, usize)> = (0..130).map(|i| (all[i * 130 + j], i)).collect();
+                brute.sort_by(|a, b| a.partial_cmp(b).unwrap());
+                let (distances, indices): (Vec<f64>, Vec<usize>) = brute.into_iter().take(3).unzip();
+                assert_eq!((found.distances(j), found.indices(j)), (&*distances, &*indices), "{measure:?}");
+            }
+        }
     }
 }
