@@ -106,6 +106,26 @@ impl<T: Copy> Edges<T> {
             self.indices[row.clone()].iter().zip(&self.distances[row]).map(move |(j, d)| (i, *j, *d))
         })
     }
+    /// Without the pairs `(i, i)`: for series with themselves, under a distance that is not symmetric.
+    #[must_use]
+    pub fn without_own(mut self) -> Self {
+        let mut kept = 0;
+        let mut end = 0;
+        for i in 0..self.starts.len() - 1 {
+            let row = end..self.starts[i + 1];
+            end = row.end;
+            for edge in row {
+                if self.indices[edge] != i {
+                    (self.indices[kept], self.distances[kept]) = (self.indices[edge], self.distances[edge]);
+                    kept += 1;
+                }
+            }
+            self.starts[i + 1] = kept;
+        }
+        self.indices.truncate(kept);
+        self.distances.truncate(kept);
+        self
+    }
     /// `(starts, indices, distances)`, without a copy.
     pub fn into_parts(self) -> (Vec<usize>, Vec<usize>, Vec<T>) {
         (self.starts, self.indices, self.distances)
@@ -116,8 +136,8 @@ impl<T: Copy> Edges<T> {
 ///
 /// They are those entries of the matrix that [`crate::pairwise`] returns, bit for bit. `pairing` is
 /// [`Pairing::Cross`], or [`Pairing::SelfSymmetric`] (`y` is then ignored): half of the pairs is then swept, and each
-/// edge stands in both of its rows. Where `x` and `y` are the very same series ([`SeriesBatch::is`]), a series is no
-/// neighbour of itself: the pairs `(i, i)` are left out.
+/// edge stands in both of its rows; a series is then no neighbour of itself, so the pairs `(i, i)` are left out. Of a
+/// distance that is not symmetric, [`Edges::without_own`] leaves them out.
 ///
 /// Time: one sweep per pair at most, and O(log r) for each edge of a row that has r. Memory: half of the context's limit
 /// is for the edges, which take 48 bytes a pair of f64 while they are put in order (symmetric; else 32), the other half
@@ -142,10 +162,9 @@ pub fn edges<T: Scalar>(
     let half = context.memory_limit_bytes() / 2;
     let nearness = Nearness::new(threshold, spec.measure.is_similarity());
     let mut found = Found { parts: Vec::new(), edges: 0, swept: 0, room_bytes: half };
-    let skips_own = x.is(&y);
     let sweeping = context.clone().with_memory_limit(half);
     for_each_tile_within(&sweeping, spec, pairing, x, y, nearness.cutoff, |tile, values| {
-        let part = Part::of(tile, values, &nearness, pairing, skips_own)?;
+        let part = Part::of(tile, values, &nearness, pairing)?;
         found.add(part, tile.len(), pairing)
     })?;
     found.ordered([x.len(), y.len()], pairing, nearness.is_similarity)
@@ -199,7 +218,6 @@ impl<T: Scalar> Part<T> {
         values: &[T],
         nearness: &Nearness<T>,
         pairing: Pairing,
-        skips_own: bool,
     ) -> Result<Self> {
         let width = tile.columns.len();
         let mut edges = Vec::new();
@@ -213,7 +231,7 @@ impl<T: Scalar> Part<T> {
                     let c = chunk * TOGETHER + at;
                     let j = tile.columns.start + c;
                     // A symmetric pair is taken once.
-                    let is_wanted = if pairing == Pairing::SelfSymmetric { j > i } else { !(skips_own && i == j) };
+                    let is_wanted = pairing != Pairing::SelfSymmetric || j > i;
                     let Some(distance) = nearness.edge(*value).filter(|_| is_wanted) else { continue };
                     if !distance.finite() {
                         bail_invalid!(
