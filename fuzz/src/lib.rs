@@ -51,7 +51,7 @@ fn options(choices: &mut Unstructured<'_>) -> Result<(ReadOptions, bool)> {
         axes: *choices.choose(&axes)?,
         channels: *choices.choose(&[None, Some(0), Some(1), Some(3), Some(usize::MAX)])?,
         key: if choices.ratio(1, 4)? { choices.choose(&key)?.parse().ok() } else { None },
-        memory_limit_bytes: INFLATED_BYTES,
+        ..ReadOptions::new(INFLATED_BYTES)
     };
     Ok((options, choices.ratio(1, 4)?))
 }

@@ -139,13 +139,13 @@ impl<T: Copy> Edges<T> {
 /// edge stands in both of its rows; a series is then no neighbour of itself, so the pairs `(i, i)` are left out. Of a
 /// distance that is not symmetric, [`Edges::without_own`] leaves them out.
 ///
-/// Time: one sweep per pair at most, and O(log r) for each edge of a row that has r. Memory: half of the context's limit
-/// is for the edges, which take 48 bytes a pair of f64 while they are put in order (symmetric; else 32), the other half
-/// for tiles and the backend's scratch.
+/// Time: one sweep per pair at most, and O(log r) for each edge of a row that has r. Memory: half of the context's
+/// limit is for the edges, which take 48 bytes a pair of f64 while they are put in order (symmetric; else 32), the
+/// other half for tiles and the backend's scratch.
 ///
 /// # Errors
-/// [`Error::Invalid`] for a threshold that is no number, for bad series or parameters, and for an edge whose distance is
-/// not finite; [`Error::OutOfMemory`] for more edges than the limit has room for, with how many were found so far;
+/// [`Error::Invalid`] for a threshold that is no number, for bad series or parameters, and for an edge whose distance
+/// is not finite; [`Error::OutOfMemory`] for more edges than the limit has room for, with how many were found so far;
 /// otherwise as [`crate::for_each_tile`].
 pub fn edges<T: Scalar>(
     context: &Context<'_, T>,
@@ -213,12 +213,7 @@ struct Part<T> {
 }
 
 impl<T: Scalar> Part<T> {
-    fn of(
-        tile: &Tile,
-        values: &[T],
-        nearness: &Nearness<T>,
-        pairing: Pairing,
-    ) -> Result<Self> {
+    fn of(tile: &Tile, values: &[T], nearness: &Nearness<T>, pairing: Pairing) -> Result<Self> {
         let width = tile.columns.len();
         let mut edges = Vec::new();
         for (r, row) in values.chunks_exact(width).enumerate() {
@@ -235,7 +230,8 @@ impl<T: Scalar> Part<T> {
                     let Some(distance) = nearness.edge(*value).filter(|_| is_wanted) else { continue };
                     if !distance.finite() {
                         bail_invalid!(
-                            "the distance of series {i} of x and series {j} of y is {distance}: scale or normalise the data"
+                            "the distance of series {i} of x and series {j} of y is {distance}: scale or normalise the \
+                             data"
                         );
                     }
                     edges.push((r as u32, c as u32, distance));
@@ -270,8 +266,8 @@ impl<T: Scalar> Found<T> {
         if needed > self.room_bytes {
             return Err(Error::OutOfMemory {
                 what: format!(
-                    "the list of the {} edges found so far, among the first {} pairs, (a threshold with fewer edges needs \
-                     less)",
+                    "the list of the {} edges found so far, among the first {} pairs (a threshold with fewer edges \
+                     needs less),",
                     self.edges, self.swept
                 ),
                 requested_bytes: needed,

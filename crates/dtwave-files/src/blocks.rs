@@ -1,8 +1,8 @@
 //! One long series, read block by block, so that it need not fit in memory.
 //!
-//! That is how raw numbers and a `.csv` file of one column are read, and an `.npy` array of the shape `[length]`, `[1, length]` or
-//! `[1, length, channels]`, also compressed and from a pipe. Anything else is read whole. The values are the same
-//! either way.
+//! That is how raw numbers and a `.csv` file of one column are read, and an `.npy` array of the shape `[length]`,
+//! `[1, length]` or `[1, length, channels]`, also compressed and from a pipe. Anything else is read whole. The values
+//! are the same either way.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;

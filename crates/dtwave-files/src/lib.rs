@@ -68,7 +68,7 @@ impl Dataset {
                 .map_err(|e| e.context(shown(path)));
         }
         if let Some(item) = raw::Item::of(format)
-            && let Some((file, size)) = source::raw_on_disk(path)?
+            && let Some((file, size)) = source::on_disk(path)?
         {
             let read = raw::parse_file(source::name_of(path), file, size, item, options);
             return read
@@ -141,9 +141,7 @@ pub fn shown(path: &Path) -> String {
 
 fn format_of(path: &Path, options: &ReadOptions) -> Result<Format> {
     match options.format_of(path) {
-        Some(format)
-            if options.resample != Resample::None && !matches!(format, Format::Ts | Format::Csv) =>
-        {
+        Some(format) if options.resample != Resample::None && !matches!(format, Format::Ts | Format::Csv) => {
             bail!("{}: {}", shown(path), resample::NEEDS_TIMES)
         }
         Some(format) => Ok(format),

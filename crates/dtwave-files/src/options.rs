@@ -91,8 +91,8 @@ impl FromStr for Key {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Input"))]
 pub struct ReadOptions {
-    /// Format of standard input (-) and of files without a known extension; if all inputs have one, instead of it. u8 to
-    /// f64le are raw little-endian numbers without a header: one series
+    /// Format of standard input (-) and of files without a known extension; if all inputs have one, instead of it. u8
+    /// to f64le are raw little-endian numbers without a header: one series
     #[cfg_attr(feature = "clap", arg(long, value_enum, value_name = "FORMAT"))]
     pub format: Option<Format>,
 

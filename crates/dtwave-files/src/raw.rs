@@ -10,6 +10,7 @@ use std::io::{BufReader, Read};
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::dataset::counted;
 use crate::source::{Content, allow_values};
 use crate::{Dataset, Format, ReadOptions};
 
@@ -90,11 +91,10 @@ impl<R: Read> Raw<R> {
         let point = (item.bytes() as u64).saturating_mul(channels as u64);
         ensure!(
             size.is_multiple_of(point),
-            "{size} bytes are no whole number of points of {point} bytes ({} of {} bytes each): is --format right{}, and \
-             was it written whole?",
-            if channels == 1 { "1 number".to_owned() } else { format!("{channels} channels, numbers") },
-            item.bytes(),
-            if channels == 1 { "" } else { ", and --channels" }
+            "{size} bytes are no whole number of points of {point} bytes ({} of {}): are --format and --channels right, \
+             and was it written whole?",
+            counted(channels, "channel"),
+            counted(item.bytes(), "byte")
         );
         usize::try_from(size / point).context("the file is larger than memory can address")
     }
@@ -160,12 +160,22 @@ pub(crate) fn parse_file(
     read(name, BufReader::with_capacity(1 << 16, file), item, points, options)
 }
 
-fn read(name: String, reader: impl Read, item: Item, points: usize, options: &ReadOptions) -> Result<Dataset> {
+fn read(
+    name: String,
+    reader: impl Read,
+    item: Item,
+    points: usize,
+    options: &ReadOptions,
+) -> Result<Dataset> {
     let channels = channels(options)?;
     // The bytes are there, so their values may be.
     let mut values = Vec::with_capacity(points * channels);
     Raw::new(item, channels, reader).append(points, &mut values)?;
-    ensure!(values.len() == points * channels, "truncated: {points} points were there, and {} are", values.len() / channels);
+    ensure!(
+        values.len() == points * channels,
+        "truncated: {points} points were there, and {} are",
+        values.len() / channels
+    );
     Ok(Dataset { channels, ..Dataset::univariate(name, vec![values]) })
 }
 
@@ -225,10 +235,18 @@ mod tests {
                     let whole = read_with(name, &bytes, options).unwrap();
                     let channels = channels.unwrap_or(1);
                     assert_eq!((whole.len(), whole.channels), (1, channels), "{name}");
-                    assert_eq!((whole.length(0), &whole.series[0][..]), (6 / channels, &expected[..]), "{name}");
+                    assert_eq!(
+                        (whole.length(0), &whole.series[0][..]),
+                        (6 / channels, &expected[..]),
+                        "{name}"
+                    );
                     assert!(whole.warnings.is_empty(), "{:?}", whole.warnings);
                     for points in [1, 2, 4, 100] {
-                        assert_eq!(in_blocks(name, &bytes, options, points).unwrap(), expected, "{name} {points}");
+                        assert_eq!(
+                            in_blocks(name, &bytes, options, points).unwrap(),
+                            expected,
+                            "{name} {points}"
+                        );
                     }
                 }
             }
@@ -253,7 +271,9 @@ mod tests {
     /// Numbers may look like anything; a name alone says that they are compressed.
     #[test]
     fn first_bytes_have_no_meaning() {
-        for bytes in [&b"\x1f\x8b\x08\x00"[..], b"\xfd7zXZ\0\0\0", b"PK\x03\x04", b"\x93NUMPY\x01\x00", &[0; 8]] {
+        for bytes in
+            [&b"\x1f\x8b\x08\x00"[..], b"\xfd7zXZ\0\0\0", b"PK\x03\x04", b"\x93NUMPY\x01\x00", &[0; 8]]
+        {
             let expected: Vec<f64> = bytes.iter().map(|byte| f64::from(*byte)).collect();
             assert_eq!(read("a.u8", bytes).unwrap().series, [expected.clone()]);
             assert_eq!(in_blocks("a.u8", bytes, &options(), 3).unwrap(), expected);
@@ -279,7 +299,10 @@ mod tests {
         }
         // Of what is inflated the size is not known before its end.
         let error = in_blocks("a.i16le.gz", &gz(&[1, 2, 3]), &options(), 100).unwrap_err();
-        assert!(format!("{error:#}").contains("3 bytes are no whole number of points of 2 bytes"), "{error:#}");
+        assert!(
+            format!("{error:#}").contains("3 bytes are no whole number of points of 2 bytes"),
+            "{error:#}"
+        );
         for name in ["a.u8", "a.f64le"] {
             refuses(name, b"", &["the file is empty"]);
             assert!(format!("{:#}", in_blocks(name, b"", &options(), 9).unwrap_err()).contains("is empty"));

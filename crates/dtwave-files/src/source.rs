@@ -186,28 +186,9 @@ pub(crate) fn content(path: &Path, format: Format, limit_bytes: u64) -> Result<C
     read().with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// A NumPy array that lies on the disk as it is, and its size in bytes: it can be read in one pass. `None` for pipes,
-/// compressed files and whatever else `content` knows how to read or to refuse.
-pub(crate) fn array_on_disk(path: &Path) -> Result<Option<(File, u64)>> {
-    if is_stdin(path) || compression_of(path).is_some() {
-        return Ok(None);
-    }
-    let read = || -> io::Result<Option<(File, u64)>> {
-        let mut file = File::open(path)?;
-        let metadata = file.metadata()?;
-        if !metadata.is_file() {
-            return Ok(None);
-        }
-        let mut first = Vec::new();
-        (&mut file).take(ARRAY.len() as u64).read_to_end(&mut first)?;
-        file.rewind()?;
-        Ok((first == ARRAY).then_some((file, metadata.len())))
-    };
-    read().with_context(|| format!("cannot read {}", path.display()))
-}
-
-/// Raw numbers that lie on the disk as they are, and their size in bytes. `None` for pipes and compressed files.
-pub(crate) fn raw_on_disk(path: &Path) -> Result<Option<(File, u64)>> {
+/// A file that lies on the disk as it is, and its size in bytes: it can be read in one pass. `None` for pipes, and for
+/// names that promise a compression.
+pub(crate) fn on_disk(path: &Path) -> Result<Option<(File, u64)>> {
     if is_stdin(path) || compression_of(path).is_some() {
         return Ok(None);
     }
@@ -217,6 +198,18 @@ pub(crate) fn raw_on_disk(path: &Path) -> Result<Option<(File, u64)>> {
         Ok(metadata.is_file().then_some((file, metadata.len())))
     };
     open().with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// As [`on_disk`], of a NumPy array: `None` for whatever else `content` knows how to read or to refuse.
+pub(crate) fn array_on_disk(path: &Path) -> Result<Option<(File, u64)>> {
+    let Some((mut file, size)) = on_disk(path)? else { return Ok(None) };
+    let mut first = Vec::new();
+    (&mut file)
+        .take(ARRAY.len() as u64)
+        .read_to_end(&mut first)
+        .and_then(|_| file.rewind())
+        .with_context(|| format!("cannot read {}", path.display()))?;
+    Ok((first == ARRAY).then_some((file, size)))
 }
 
 /// What an array begins with.

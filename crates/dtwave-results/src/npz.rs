@@ -25,7 +25,8 @@ pub fn write_csr<T: NpyElement>(
     assert_eq!((starts.last(), indices.len()), (Some(&values.len()), values.len()), "an entry has a column");
     target.write(|out| {
         let mut archive = ZipWriter::new_stream(out);
-        let options = SimpleFileOptions::DEFAULT.compression_method(CompressionMethod::Stored).large_file(true);
+        let options =
+            SimpleFileOptions::DEFAULT.compression_method(CompressionMethod::Stored).large_file(true);
         let mut begin = |archive: &mut ZipWriter<_>, name: &str, header: Vec<u8>| {
             archive.start_file(format!("{name}.npy"), options)?;
             archive.write_all(&header)
@@ -65,7 +66,8 @@ mod tests {
     fn archives_hold_the_arrays_of_the_matrix() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.npz");
-        write_csr(Target::take(&path).unwrap(), [3, 4], &[0, 2, 2, 3], &[3, 0, 1], &[0.0f32, 1.5, -2.0]).unwrap();
+        write_csr(Target::take(&path).unwrap(), [3, 4], &[0, 2, 2, 3], &[3, 0, 1], &[0.0f32, 1.5, -2.0])
+            .unwrap();
         let mut archive = zip::ZipArchive::new(std::fs::File::open(&path).unwrap()).unwrap();
         let mut bytes = |name: &str| {
             let mut bytes = Vec::new();

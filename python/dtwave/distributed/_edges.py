@@ -67,10 +67,10 @@ def edges(client: Any, given: Given, call: Call, threshold: Threshold) -> Graph:
                 # The parts and the graph that is made of them.
                 needed = taken * (2 * (16 + call.number.itemsize))
                 if needed > room:
+                    nearer = "raise" if call.spec.is_similarity else "lower"
                     raise MemoryError(
-                        f"out of memory: the list of the {taken} edges found so far, among {swept} pairs, needs {needed} "
-                        f"bytes, {room} bytes are allowed; lower the threshold, or raise memory_limit"
-                        .replace("lower", "raise" if call.spec.is_similarity else "lower")
+                        f"out of memory: the list of the {taken} edges found so far, among {swept} pairs, needs "
+                        f"{needed} bytes, {room} bytes are allowed; {nearer} the threshold, or raise memory_limit"
                     )
                 if bar is not None:
                     done = min(done + plan.cells(tile), cells)

@@ -18,7 +18,9 @@ fn brute<T: Scalar>(
     for (i, row) in matrix.chunks_exact(columns).enumerate() {
         let mut own: Vec<_> = row.iter().copied().enumerate().map(|(j, d)| (i, j, d)).collect();
         own.retain(|(i, j, d)| is_inside(*d) && !(skips_own && i == j));
-        own.sort_by(|a, b| if is_similarity { b.2.partial_cmp(&a.2) } else { a.2.partial_cmp(&b.2) }.unwrap());
+        own.sort_by(|a, b| {
+            if is_similarity { b.2.partial_cmp(&a.2) } else { a.2.partial_cmp(&b.2) }.unwrap()
+        });
         all.extend(own);
     }
     all
@@ -56,16 +58,17 @@ fn edges_are_the_entries_of_the_matrix_whatever_the_measure() {
     for kind in Kind::all() {
         let spec = Spec::new(kind.examples[0]);
         let specs = [spec.clone(), if kind.is_symmetric() { spec.with_band(band.clone()) } else { spec }];
-        for (spec, (x, y)) in
-            specs.iter().flat_map(|s| [(&alike, None), (&ragged, None), (&ragged, Some(&others))].map(|b| (s, b)))
+        for (spec, (x, y)) in specs
+            .iter()
+            .flat_map(|s| [(&alike, None), (&ragged, None), (&ragged, Some(&others))].map(|b| (s, b)))
         {
-            if x.batch().channels() > 1 && pairwise(&Context::new(&here), spec, Pairing::Cross, x.batch(), x.batch()).is_err()
+            if x.batch().channels() > 1
+                && pairwise(&Context::new(&here), spec, Pairing::Cross, x.batch(), x.batch()).is_err()
             {
                 continue;
             }
             let is_own = y.is_none();
-            let pairing =
-                if is_own && kind.is_symmetric() { Pairing::SelfSymmetric } else { Pairing::Cross };
+            let pairing = if is_own && kind.is_symmetric() { Pairing::SelfSymmetric } else { Pairing::Cross };
             let (x, y) = (x.batch(), y.unwrap_or(x).batch());
             let matrix = pairwise(&Context::new(&here), spec, pairing, x, y).unwrap();
             let is_similarity = spec.measure.is_similarity();
@@ -186,7 +189,8 @@ fn what_is_no_graph_is_refused() {
     let few = own(1 << 15, 2.0).unwrap();
     assert!(!few.is_empty() && few.len() < 700, "{}", few.len());
     let subsequence = Spec::subsequence_dtw(dtw_core::LocalCost::SquaredEuclidean);
-    let error = edges(&Context::new(&backend), &subsequence, Pairing::SelfSymmetric, x, x, Threshold::at(1.0));
+    let error =
+        edges(&Context::new(&backend), &subsequence, Pairing::SelfSymmetric, x, x, Threshold::at(1.0));
     assert!(error.unwrap_err().to_string().contains("not symmetric"));
     assert!(edges(&Context::new(&backend), &Spec::dtw(), Pairing::Zipped, x, x, Threshold::at(1.0)).is_err());
 
@@ -201,8 +205,14 @@ fn what_is_no_graph_is_refused() {
     let error = large(f64::INFINITY).unwrap_err().to_string();
     assert!(error.contains("series 0 of x and series 1 of y is inf"), "{error}");
     let broken = SeriesBatch::equal(&[0.0, f64::NAN], 2, 1, 1).unwrap();
-    let error =
-        edges(&Context::new(&backend), &Spec::dtw(), Pairing::SelfSymmetric, broken, broken, Threshold::at(1.0));
+    let error = edges(
+        &Context::new(&backend),
+        &Spec::dtw(),
+        Pairing::SelfSymmetric,
+        broken,
+        broken,
+        Threshold::at(1.0),
+    );
     assert!(error.unwrap_err().to_string().contains("NaN"));
 }
 
@@ -215,7 +225,8 @@ fn similarities_are_edges_from_the_threshold_on() {
     let matrix = pairwise(&context, &spec, Pairing::SelfSymmetric, x.batch(), x.batch()).unwrap();
     // Whole numbers: many are at the threshold.
     for threshold in [0.0, 3.0, 4.0, 5.0, 8.0, 9.0] {
-        let found = edges(&context, &spec, Pairing::SelfSymmetric, x.batch(), x.batch(), Threshold::at(threshold));
+        let found =
+            edges(&context, &spec, Pairing::SelfSymmetric, x.batch(), x.batch(), Threshold::at(threshold));
         assert_eq!(listed(&found.unwrap()), brute(&matrix, 9, |s| s >= threshold, true, true), "{threshold}");
     }
 }

@@ -33,8 +33,8 @@ use crate::{data, output};
 #[command(after_help = "\
 Without -o the matrix goes to stdout as CSV (or JSON with --json). A .npy result is written to the disk tile by tile \
 and may be larger than memory; if the run is interrupted, the same command with --resume continues it. With --shard \
-several processes or machines compute it; `dtwave merge` puts it together. With --threshold only the pairs that are near \
-enough are kept, and no matrix is.
+several processes or machines compute it; `dtwave merge` puts it together. With --threshold only the pairs that are \
+near enough are kept, and no matrix is.
 
 Examples:
   dtwave pairwise series.csv
@@ -69,7 +69,8 @@ pub(crate) struct PairwiseArgs {
 
     /// Only pairs at most D apart (after --sqrt; of similarities, at least D): lines of row, column and distance.
     /// Without B, a pair stands in both of its rows, and a series is not its own neighbour
-    #[arg(long, value_name = "D", allow_hyphen_values = true, conflicts_with_all = ["cutoff", "resume", "shard", "plot"])]
+    #[arg(long, value_name = "D", allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = ["cutoff", "resume", "shard", "plot"])]
     threshold: Option<f64>,
 
     /// Heat map of the matrix: .svg or .png
