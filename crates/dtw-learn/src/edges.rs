@@ -51,7 +51,7 @@ impl Threshold {
     fn cutoff<T: Scalar>(self, is_similarity: bool) -> Option<f64> {
         let most = T::from_f64(self.value).to_f64();
         // A root may be rounded down.
-        let most = if self.is_of_roots { most.max(0.0) * most * (1.0 + 1e-6) } else { most };
+        let most = if self.is_of_roots { most.max(0.0).powi(2) * (1.0 + 1e-6) } else { most };
         (!is_similarity && most != f64::INFINITY).then_some(most)
     }
 

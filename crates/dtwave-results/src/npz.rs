@@ -27,7 +27,7 @@ pub fn write_csr<T: NpyElement>(
         let mut archive = ZipWriter::new_stream(out);
         let options =
             SimpleFileOptions::DEFAULT.compression_method(CompressionMethod::Stored).large_file(true);
-        let mut begin = |archive: &mut ZipWriter<_>, name: &str, header: Vec<u8>| {
+        let begin = |archive: &mut ZipWriter<_>, name: &str, header: Vec<u8>| {
             archive.start_file(format!("{name}.npy"), options)?;
             archive.write_all(&header)
         };

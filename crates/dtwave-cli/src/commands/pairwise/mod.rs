@@ -117,7 +117,7 @@ impl Compute for PairwiseArgs {
         // A distance is compared as it is printed: in the number type, after its root. Before the root the bound is a
         // little wider.
         let most = self.cutoff.map(|d| T::from_f64(d).to_f64());
-        let cutoff = most.map(|d| if root { d.max(0.0) * d * (1.0 + 1e-6) } else { d });
+        let cutoff = most.map(|d| if root { d.max(0.0).powi(2) * (1.0 + 1e-6) } else { d });
         let matrix = Matrix { spec: &setup.spec, pairing, x: x.batch(), y: y.batch(), cutoff };
         let shape = [matrix.x.len(), matrix.y.len()];
 
