@@ -11,7 +11,6 @@ use std::str::FromStr;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use crate::npy_header::measured_header;
-use crate::raw::Item;
 use crate::unpacked::Unpacked;
 use crate::xz_header;
 
@@ -68,9 +67,13 @@ impl Format {
             _ => return None,
         })
     }
+
+    /// Whether it is numbers without a header.
+    pub fn is_raw(self) -> bool {
+        !matches!(self, Format::Ts | Format::Tsv | Format::Csv | Format::Npy | Format::Npz)
+    }
 }
 
-/// The formats by name.
 pub(crate) const FORMATS: &str = "ts, tsv, txt, csv, npy, npz, u8, i8, i16le, i32le, f32le or f64le";
 
 impl FromStr for Format {
@@ -204,11 +207,8 @@ pub(crate) fn on_disk(path: &Path) -> Result<Option<(File, u64)>> {
 pub(crate) fn array_on_disk(path: &Path) -> Result<Option<(File, u64)>> {
     let Some((mut file, size)) = on_disk(path)? else { return Ok(None) };
     let mut first = Vec::new();
-    (&mut file)
-        .take(ARRAY.len() as u64)
-        .read_to_end(&mut first)
-        .and_then(|_| file.rewind())
-        .with_context(|| format!("cannot read {}", path.display()))?;
+    let read = (&mut file).take(ARRAY.len() as u64).read_to_end(&mut first).and_then(|_| file.rewind());
+    read.with_context(|| format!("cannot read {}", path.display()))?;
     Ok((first == ARRAY).then_some((file, size)))
 }
 
@@ -284,7 +284,7 @@ pub(crate) fn over_limit(text: String) -> io::Error {
 /// How content is compressed, by its first bytes, which of raw numbers say nothing; a name that promises a compression
 /// must have it.
 pub(crate) fn compression(path: &Path, format: Format, bytes: &[u8]) -> Result<Option<Compression>> {
-    if Item::of(format).is_some() && compression_of(path).is_none() {
+    if format.is_raw() && compression_of(path).is_none() {
         return Ok(None);
     }
     let found = if bytes.starts_with(b"\x1f\x8b") {

@@ -33,17 +33,19 @@ pub(crate) fn check_inputs(options: &ReadOptions, inputs: &[&Path]) -> Result<()
         |formats: &[Format]| inputs.iter().filter_map(format_of).any(|format| formats.contains(&format));
     let tables = &[Format::Csv, Format::Tsv][..];
     let arrays = &[Format::Npy, Format::Npz][..];
-    let raw = &[Format::U8, Format::I8, Format::I16le, Format::I32le, Format::F32le, Format::F64le][..];
     for (is_given, option, formats, shown) in [
         (options.csv_layout != CsvLayout::Auto, "--csv-layout", &[Format::Csv][..], ".csv"),
         (options.header != HeaderLine::Auto, "--csv-header", tables, ".csv, .tsv and .txt"),
         (options.index != IndexColumn::Auto, "--csv-index", tables, ".csv, .tsv and .txt"),
         (options.labels.is_some(), "--labels", tables, ".csv, .tsv and .txt"),
         (options.axes.is_some(), "--layout", arrays, ".npy and .npz"),
-        (options.channels.is_some(), "--channels", raw, "raw (.u8 to .f64le)"),
         (options.key.is_some(), "--key", &[Format::Npz], ".npz"),
     ] {
         ensure!(!is_given || any(formats), "{option} belongs to {shown} files; no input is one");
     }
+    ensure!(
+        options.channels.is_none() || inputs.iter().filter_map(format_of).any(Format::is_raw),
+        "--channels belongs to raw files (.u8 to .f64le); no input is one"
+    );
     Ok(())
 }

@@ -13,6 +13,7 @@ use clap::Args;
 use dtwave::{Anchor, Band, Measure, Pairing, Spec};
 use serde_json::json;
 
+use self::edges::Wanted;
 use self::memory::{Overflow, in_memory};
 use self::stream::{Streamed, stream};
 use super::common::{Format, Inputs, Output, Setup, band_text, check_files, parameters};
@@ -90,7 +91,7 @@ impl Compute for PairwiseArgs {
 
     fn run<T: Element>(&self, cancel: &Cancel) -> Result<()> {
         if let Some(threshold) = self.threshold {
-            return self.edges::<T>(threshold, cancel);
+            return self.within::<T>(threshold, cancel);
         }
         let (out, shard_file) = self.output()?;
         let streams = out.as_ref().is_some_and(|out| out.format == Format::Npy);
@@ -234,6 +235,22 @@ impl PairwiseArgs {
             spec.key()
         );
         Ok((read, spec))
+    }
+
+    /// The pairs within a threshold.
+    fn within<T: Element>(&self, threshold: f64, cancel: &Cancel) -> Result<()> {
+        ensure!(!threshold.is_nan(), "--threshold must be a number");
+        let out = Output::take(&self.out, &Format::SPARSE)?;
+        let (read, spec) = self.asked(&[&self.out])?;
+        let mut setup = Setup::new(&self.options, read, spec, cancel)?;
+        let (a, b, pairing) = self.loaded(&mut setup)?;
+        let x = engine::batch::<T>(&a)?;
+        let y = b.as_ref().map(engine::batch::<T>).transpose()?;
+        let y = y.as_ref().unwrap_or(&x).batch();
+        let matrix = Matrix { spec: &setup.spec, pairing, x: x.batch(), y, cutoff: None };
+        let wanted =
+            Wanted { threshold, is_of_roots: self.options.measure.takes_root(), is_own: b.is_none() };
+        edges::answer(&setup, &matrix, &wanted, out, self.out.as_ref())
     }
 
     /// A and B, and which pairs of them are computed.
