@@ -8,7 +8,7 @@ use common::{Bench, npy, waves};
 
 fn bench() -> Bench {
     let bench = Bench::new();
-    bench.write("a.npy", npy(&[30, 20], &waves(3, 600))).write("b.npy", npy(&[7, 20], &waves(4, 140)));
+    bench.write("a.npy", npy(&[30, 20], &waves(30, 20))).write("b.npy", npy(&[7, 20], &waves(7, 20)));
     bench
 }
 
