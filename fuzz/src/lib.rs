@@ -37,7 +37,9 @@ pub fn file(name: &str, data: &[u8], write: fn(&mut Unstructured<'_>) -> Result<
 fn options(choices: &mut Unstructured<'_>) -> Result<(ReadOptions, bool)> {
     let key = ["X", "X,y", "a", "a,b"];
     let labels = ["first", "last", "none", "a"];
-    let formats = [Format::Ts, Format::Tsv, Format::Csv, Format::Npy, Format::Npz].map(Some);
+    let text_and_arrays = [Format::Ts, Format::Tsv, Format::Csv, Format::Npy, Format::Npz];
+    let raw = [Format::U8, Format::I8, Format::I16le, Format::I32le, Format::F32le, Format::F64le];
+    let formats = [&text_and_arrays[..], &raw].concat().into_iter().map(Some).collect::<Vec<_>>();
     let axes = [None, None, Some(AxisOrder::ChannelsFirst), Some(AxisOrder::ChannelsLast)];
     let options = ReadOptions {
         format: *choices.choose(&[&[None][..], &formats].concat())?,
@@ -47,8 +49,9 @@ fn options(choices: &mut Unstructured<'_>) -> Result<(ReadOptions, bool)> {
         labels: if choices.ratio(1, 4)? { choices.choose(&labels)?.parse().ok() } else { None },
         missing: *choices.choose(&[Missing::Error, Missing::Linear, Missing::Previous, Missing::Drop])?,
         axes: *choices.choose(&axes)?,
+        channels: *choices.choose(&[None, Some(0), Some(1), Some(3), Some(usize::MAX)])?,
         key: if choices.ratio(1, 4)? { choices.choose(&key)?.parse().ok() } else { None },
-        memory_limit_bytes: INFLATED_BYTES,
+        ..ReadOptions::new(INFLATED_BYTES)
     };
     Ok((options, choices.ratio(1, 4)?))
 }

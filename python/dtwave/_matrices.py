@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from . import _calls, _native, _options, _progress, _resident, _resident_calls, _workers
 from ._calls import Call
 from ._distances import CANDIDATE_BYTES, others
+from ._edges import Threshold
 from ._inputs import Batch
 from ._options import Cutoff, Given, OfManyTimed, taken, takes
 from ._results import Graph
@@ -31,6 +32,7 @@ def pairwise(
     y: Any = None,
     *,
     k: None = None,
+    threshold: None = None,
     condensed: bool = False,
     out: Out = None,
     resume: bool = False,
@@ -44,12 +46,25 @@ def pairwise(
 def pairwise(x: Any, y: Any = None, *, k: int, client: Any = None, **options: Unpack[OfManyTimed]) -> Graph: ...
 
 
+@overload
+def pairwise(
+    x: Any,
+    y: Any = None,
+    *,
+    threshold: float,
+    out: str | os.PathLike[str] | None = None,
+    client: Any = None,
+    **options: Unpack[OfManyTimed],
+) -> Graph: ...
+
+
 @takes(OfManyTimed)
 def pairwise(
     x: Any,
     y: Any = None,
     *,
     k: int | None = None,
+    threshold: float | None = None,
     condensed: bool = False,
     out: Out = None,
     resume: bool = False,
@@ -64,10 +79,15 @@ def pairwise(
     measure, band, device, dtype, threads, memory_limit, layout, normalize, sqrt: as for `distance`.
     cutoff: as for `distance`; not with `k` and not with a file as `out`.
     k: returns only the k nearest series of each row, as a sparse `Graph`; without `y` a series is not its own neighbour.
+    threshold: returns only the pairs whose distance (with `sqrt` its root) is at most this, of similarities at least, as
+        a sparse `Graph`; the matrix is never held. Without `y` each pair stands in both of its rows, and a series is no
+        neighbour of itself. Half of `memory_limit` is for the pairs that are found. Not with `cutoff`.
     condensed: True returns only the upper triangle of a symmetric matrix, in the order of SciPy's `pdist`:
         `[n (n - 1) / 2]`.
     out: where the matrix is written: the path of a `.npy` file, or a NumPy array (also a memory map) of the matrix's
         shape and number type. A file may be larger than memory. Until it is complete, its name ends in `.partial`.
+        With `threshold` the graph is also written, to a `.parquet` file (columns row, column, distance; needs pyarrow)
+        or an `.npz` file (which SciPy's `load_npz` reads).
     resume: True continues the file `out` of a call that was interrupted. Finished parts are checked and kept.
     client: workers that compute: a `dask._workers.Client`, the module `ray`, the module `joblib` (its active backend)
         or a `joblib.Parallel`. `device` and `threads` are theirs; unless given, as many threads as the engine gives them.
@@ -78,10 +98,10 @@ def pairwise(
     progress: True shows a progress bar (tqdm's if it is installed).
 
     Returns `[n_x, n_y]` of float32 or float64 (without `y` `[n_x, n_x]`). With an array as `out` it is that array, with
-    a file a read-only memory map of it; with `k` a `Graph`. For series in a GPU's memory the matrix is there; `out` is
-    then an array there too, and `k` is an error (see `nearest`).
+    a file a read-only memory map of it; with `k` or `threshold` a `Graph`. For series in a GPU's memory the matrix is there;
+    `out` is then an array there too, and `k` (see `nearest`) and `threshold` are errors.
 
-    Time: one sweep per pair. Memory: the matrix; with `out` or `k` only a part of it at a time, of at most half of
+    Time: one sweep per pair. Memory: the matrix; with `out`, `k` or `threshold` only a part of it at a time, of at most half of
     `memory_limit`.
 
     Errors: as `distance`; `OSError` for a file that cannot be written or holds another result, `ValueError` and
@@ -89,6 +109,9 @@ def pairwise(
     """
     given, place = taken(options, OfManyTimed), _resident.place_of(x=x, y=y)
     most = Cutoff.of(cutoff, place)
+    if threshold is not None:
+        _check_alone(k, condensed, resume, most)
+        return _within(Threshold.of(threshold, out, place), client, x, y, given)
     if client is not None:
         return _by_workers(client, x, y, (k, condensed, out, resume, most), given)
     if place is not None:
@@ -120,6 +143,25 @@ def pairwise(
             _native.pairwise_into(call.first, call.second, call.spec, call.engine, out, bar)
             return finish(out)
         return _to_file(call, batches, os.fspath(out), (resume, given), bar)
+
+
+def _within(threshold: Threshold, client: Any, x: Any, y: Any, given: Given) -> Graph:
+    """The pairs within a threshold, by the workers of a client if there is one."""
+    batches = _calls.many(x, y, given)
+    call = _calls.prepared(batches, given if client is None else _workers.local(given))
+    if client is not None:
+        return threshold.written(_workers.edges(client, given, call, threshold))
+    with call.bar("pairwise", False) as bar:
+        found = threshold.found(call, given, bar)
+    return threshold.written(found)
+
+
+def _check_alone(k: Any, condensed: bool, resume: bool, cutoff: Any) -> None:
+    """Refuses forms that a threshold excludes."""
+    others = {"k": k is not None, "condensed": condensed, "resume": resume, "cutoff": cutoff is not None}
+    found = [name for name, is_wanted in others.items() if is_wanted]
+    if found:
+        raise ValueError(f"threshold and {' and '.join(found)} exclude each other")
 
 
 def _by_workers(client: Any, x: Any, y: Any, form: tuple[Any, ...], given: Given) -> Any:

@@ -291,7 +291,8 @@ class Cutoff:
     def engine(self, engine: _native.Engine, number: np.dtype[Any], given: Given) -> _native.Engine:
         """The engine that leaves out larger distances. Before a root the bound is a little wider."""
         most = float(number.type(self.most))
-        return engine.within(max(most, 0.0) * most * (1 + 1e-6) if given.sqrt else most)
+        least = max(most, 0.0)
+        return engine.within(least * least * (1 + 1e-6) if given.sqrt else most)
 
     def roots(self, found: Any, given: Given) -> Any:
         """Distances of that engine as the call gives them, in their place."""

@@ -189,7 +189,7 @@ class Neighbors(Equal):
 
 @dataclass(frozen=True, eq=False)
 class Graph(Equal):
-    """A sparse matrix of the distances of each row's nearest series, in compressed rows (CSR).
+    """A sparse matrix of distances in compressed rows (CSR): of each row's nearest series, or of those within a threshold.
 
     The entries of row i are `data[indptr[i]:indptr[i + 1]]`, nearest first, in the columns
     `indices[indptr[i]:indptr[i + 1]]`. A distance of 0 is an entry too. HDBSCAN, UMAP and scikit-learn take it as

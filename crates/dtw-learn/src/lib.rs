@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | [`tiled`] | the distance matrix, tile by tile under a memory limit; `ahead`: one is made while another is used |
 //! | [`mod@nearest`], `ranking` | which series of x are nearest to each of y |
+//! | [`mod@edges`] | which pairs are nearer than a threshold |
 //! | [`mod@classify`] | which label the nearest neighbours vote for; accuracy, confusion |
 //! | [`left_out`] | in which band series predict each other best |
 //! | [`mod@barycenter`] | the average under DTW (DBA) and other measures; the medoid |
@@ -35,6 +36,7 @@ pub mod classify;
 pub mod cluster;
 mod context;
 mod draw;
+pub mod edges;
 pub mod left_out;
 pub mod nearest;
 mod ranking;
@@ -49,6 +51,7 @@ pub use cluster::{
     kmeans, kmedoids, kmedoids_of_matrix,
 };
 pub use context::Context;
+pub use edges::{Edges, Threshold, edges};
 pub use left_out::leave_one_out;
 pub use nearest::{Neighbors, nearest, nearest_cells};
 pub use tiled::{for_each_tile, pairwise};

@@ -53,6 +53,19 @@ pub fn for_each_tile<T: Scalar>(
     pairing: Pairing,
     x: SeriesBatch<'_, T>,
     y: SeriesBatch<'_, T>,
+    visit: impl FnMut(&Tile, &[T]) -> Result<()>,
+) -> Result<()> {
+    for_each_tile_within(context, spec, pairing, x, y, None, visit)
+}
+
+/// As [`for_each_tile`], with infinity for distances above a cutoff ([`dtw_core::Plan::distances_within`]).
+pub(crate) fn for_each_tile_within<T: Scalar>(
+    context: &Context<'_, T>,
+    spec: &Spec,
+    pairing: Pairing,
+    x: SeriesBatch<'_, T>,
+    y: SeriesBatch<'_, T>,
+    cutoff: Option<f64>,
     mut visit: impl FnMut(&Tile, &[T]) -> Result<()>,
 ) -> Result<()> {
     let y = if pairing == Pairing::SelfSymmetric { x } else { y };
@@ -84,7 +97,10 @@ pub fn for_each_tile<T: Scalar>(
             *values = vec![T::ZERO; tile.len()];
         }
         values.truncate(tile.len());
-        plan.distances(rows, columns, values)
+        match cutoff {
+            None => plan.distances(rows, columns, values),
+            Some(cutoff) => plan.distances_within(rows, columns, cutoff, values),
+        }
     };
     if is_elsewhere && tiles.len() > 1 {
         return ahead(tiles.tiles(), compute, |tile, values| visit(tile, values));

@@ -26,6 +26,46 @@ fn ends(hits: &serde_json::Value) -> Vec<u64> {
     hits.as_array().unwrap().iter().map(|hit| hit["end"].as_u64().unwrap()).collect()
 }
 
+/// Raw numbers, also of several channels and from a pipe, have the hits of the array that they are.
+#[test]
+fn raw_references_are_searched_as_arrays_are() {
+    let bench = bench();
+    let reference: Vec<f64> = waves(1, 6000).iter().map(|v| (v * 300.0).round()).collect();
+    let query: Vec<f64> = reference[1200..1260].iter().map(|v| v + 1.0).collect();
+    let raw = |values: &[f64]| values.iter().flat_map(|v| (*v as i16).to_le_bytes()).collect::<Vec<u8>>();
+    bench
+        .write("long.bin", raw(&reference))
+        .write("long.i16le", raw(&reference))
+        .write("short.bin", raw(&query))
+        .write("long.npy", npy(&[1, 2000, 3], &reference))
+        .write("flat.npy", npy(&[6000], &reference))
+        .write("short.npy", npy(&[1, 20, 3], &query))
+        .write("line.npy", npy(&[60], &query));
+    let search = |reference: &str, query: &str, more: &[&str]| {
+        let args = ["search", "--reference", reference, "--query", query, "--normalize", "none", "--json"];
+        bench.json(&[&args[..], more].concat())["hits"].clone()
+    };
+    let expected = search("flat.npy", "line.npy", &[]);
+    assert!(!expected.as_array().unwrap().is_empty());
+    for (reference, query, more) in [
+        ("long.bin", "short.bin", &["--format", "i16le"][..]),
+        ("long.i16le", "short.bin", &["--format", "i16le"]),
+        ("long.i16le", "line.npy", &[]),
+        ("long.i16le", "line.npy", &["--memory-limit", "64KiB"]),
+    ] {
+        assert_eq!(search(reference, query, more), expected, "{reference} {query} {more:?}");
+    }
+    let three = search("long.npy", "short.npy", &[]);
+    assert_eq!(search("long.bin", "short.bin", &["--format", "i16le", "--channels", "3"]), three);
+    assert_ne!(three, expected);
+    let of = |more: &[&'static str]| {
+        [&["search", "--reference", "long.bin", "--query", "short.npy"][..], more].concat()
+    };
+    bench.refuses(&of(&[]), &["long.bin", "unknown extension", "--format"]);
+    bench.refuses(&of(&["--format", "i32le", "--channels", "7"]), &["12000 bytes", "points of 28 bytes"]);
+    bench.refuses(&["pairwise", "flat.npy", "--channels", "2"], &["--channels belongs to raw"]);
+}
+
 #[test]
 fn several_queries_are_answered_as_if_each_were_alone() {
     let bench = bench();

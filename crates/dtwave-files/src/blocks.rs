@@ -1,8 +1,8 @@
 //! One long series, read block by block, so that it need not fit in memory.
 //!
-//! That is how a `.csv` file of one column is read, and an `.npy` array of the shape `[length]`, `[1, length]` or
-//! `[1, length, channels]`, also compressed and from a pipe. Anything else is read whole. The values are the same
-//! either way.
+//! That is how raw numbers and a `.csv` file of one column are read, and an `.npy` array of the shape `[length]`,
+//! `[1, length]` or `[1, length, channels]`, also compressed and from a pipe. Anything else is read whole. The values
+//! are the same either way.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::column::{self, Column};
 use crate::dataset::Position;
 use crate::npy::Array;
+use crate::raw::{self, Item, Raw};
 use crate::source::{Content, is_stdin, name_of};
 use crate::stream::{self, Bytes, Passed, Stream, peeked, whole};
 use crate::text::not_finite;
@@ -43,6 +44,7 @@ pub struct SeriesBlocks {
 enum Source {
     Column(Column),
     Array(Array<Bytes>),
+    Raw(Raw<Bytes>),
 }
 
 /// Whether what was read from `path` can be read again: it is a file, not a pipe.
@@ -59,13 +61,24 @@ impl LongSeries {
     /// As [`Dataset::read`]. Of blocks, only what is wrong with the first bytes.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Self> {
         let format = format_of(path, options)?;
-        if !matches!(format, Format::Csv | Format::Npy) {
+        let item = Item::of(format);
+        if (!matches!(format, Format::Csv | Format::Npy) && item.is_none())
+            || (item.is_some() && options.missing != Missing::Error)
+        {
             return Dataset::read(path, options).map(LongSeries::Whole);
         }
         let limit_bytes = options.memory_limit_bytes;
-        let raw = stream::raw(path).with_context(|| format!("cannot read {}", shown(path)))?;
+        let open = stream::raw(path).with_context(|| format!("cannot read {}", shown(path)))?;
         let parse = || {
-            let Stream { mut bytes, progress, size } = Stream::inflated(path, raw, limit_bytes)?;
+            let Stream { mut bytes, progress, size } = Stream::inflated(path, format, open, limit_bytes)?;
+            if let Some(item) = item {
+                let channels = raw::channels(options)?;
+                let points = size.map(|size| Raw::<Bytes>::points(item, channels, size)).transpose()?;
+                let (name, shown) = (name_of(path), shown(path));
+                let source = Source::Raw(Raw::new(item, channels, bytes));
+                let blocks = SeriesBlocks { name, shown, channels, points, done: 0, source, progress };
+                return Ok(Some(LongSeries::Blocks(blocks)));
+            }
             let head = peeked(&mut *bytes, HEAD_BYTES)?;
             let is_all = (head.len() as u64) < HEAD_BYTES;
             // Times are in another column.
@@ -187,7 +200,7 @@ impl SeriesBlocks {
     pub fn notes(&self) -> &[String] {
         match &self.source {
             Source::Column(column) => column.notes(),
-            Source::Array(_) => &[],
+            Source::Array(_) | Source::Raw(_) => &[],
         }
     }
 
@@ -215,6 +228,13 @@ impl SeriesBlocks {
                 while block.len() - before < points {
                     let Some(value) = column.next()? else { break };
                     block.push(value);
+                }
+            }
+            Source::Raw(raw) => {
+                raw.append(points, block)?;
+                let read = (block.len() - before) / channels;
+                if let Some(all) = self.points.filter(|all| read < points && self.done + read < *all) {
+                    bail!("truncated: {all} points were there, and {} are", self.done + read);
                 }
             }
             Source::Array(array) => {

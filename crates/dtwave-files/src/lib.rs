@@ -24,6 +24,7 @@ mod npy;
 mod npy_header;
 mod npz;
 mod options;
+mod raw;
 mod resample;
 mod source;
 mod stream;
@@ -66,6 +67,14 @@ impl Dataset {
                 .and_then(|dataset| Self::finished(dataset, options))
                 .map_err(|e| e.context(shown(path)));
         }
+        if let Some(item) = raw::Item::of(format)
+            && let Some((file, size)) = source::on_disk(path)?
+        {
+            let read = raw::parse_file(source::name_of(path), file, size, item, options);
+            return read
+                .and_then(|dataset| Self::finished(dataset, options))
+                .map_err(|e| e.context(shown(path)));
+        }
         let content = source::content(path, format, options.memory_limit_bytes)?;
         Self::of_content(path, format, content, options)
     }
@@ -93,7 +102,7 @@ impl Dataset {
     fn of_content(path: &Path, format: Format, content: Content, options: &ReadOptions) -> Result<Self> {
         let parse = || {
             ensure!(!content.bytes.is_empty(), "the file is empty");
-            let content = source::inflated(path, content, options.memory_limit_bytes)?;
+            let content = source::inflated(path, format, content, options.memory_limit_bytes)?;
             Self::of_inflated(path, format, content, options)
         };
         parse().map_err(|e| e.context(shown(path)))
@@ -101,16 +110,21 @@ impl Dataset {
 
     fn of_inflated(path: &Path, format: Format, content: Content, options: &ReadOptions) -> Result<Self> {
         let name = source::name_of(path);
-        if content.is_limited() && !matches!(format, Format::Npy | Format::Npz) {
+        let item = raw::Item::of(format);
+        if content.is_limited() && item.is_none() && !matches!(format, Format::Npy | Format::Npz) {
             content.allow(text::memory_bytes(&content.bytes))?;
         }
         source::check_first(format, &content.bytes, content.bytes.len() as u64)?;
+        if let Some(item) = item {
+            let dataset = raw::parse(name, &content, item, options);
+            return dataset.and_then(|dataset| Self::finished(dataset, options));
+        }
         let dataset = match format {
             Format::Ts => ts::parse(name, &content.bytes, options),
             Format::Tsv => ucr::parse(name, &content.bytes, options),
             Format::Npy => npy::parse(name, &content, options),
             Format::Npz => npz::parse(name, &content, options),
-            Format::Csv => csv::parse(name, &content.bytes, options),
+            _ => csv::parse(name, &content.bytes, options),
         };
         dataset.and_then(|dataset| Self::finished(dataset, options))
     }
@@ -127,14 +141,14 @@ pub fn shown(path: &Path) -> String {
 
 fn format_of(path: &Path, options: &ReadOptions) -> Result<Format> {
     match options.format_of(path) {
-        Some(Format::Tsv | Format::Npy | Format::Npz) if options.resample != Resample::None => {
+        Some(format) if options.resample != Resample::None && !matches!(format, Format::Ts | Format::Csv) => {
             bail!("{}: {}", shown(path), resample::NEEDS_TIMES)
         }
         Some(format) => Ok(format),
-        None if is_stdin(path) => bail!("standard input needs --format ts, tsv, csv, npy or npz"),
+        None if is_stdin(path) => bail!("standard input needs --format {}", source::FORMATS),
         None if path.is_dir() => bail!("{}: a folder; expected a file", shown(path)),
         None => bail!(
-            "{}: unknown extension; expected .ts, .tsv, .txt, .npy, .npz or .csv, each also with .gz or .xz, or say --format",
+            "{}: unknown extension; expected .ts, .tsv, .txt, .npy, .npz, .csv or of raw numbers .u8, .i8, .i16le, .i32le, .f32le or .f64le, each also with .gz or .xz, or say --format",
             shown(path)
         ),
     }

@@ -91,7 +91,8 @@ impl FromStr for Key {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Input"))]
 pub struct ReadOptions {
-    /// Format of standard input (-) and of files without a known extension; if all inputs have one, instead of it
+    /// Format of standard input (-) and of files without a known extension; if all inputs have one, instead of it. u8
+    /// to f64le are raw little-endian numbers without a header: one series
     #[cfg_attr(feature = "clap", arg(long, value_enum, value_name = "FORMAT"))]
     pub format: Option<Format>,
 
@@ -128,6 +129,10 @@ pub struct ReadOptions {
     #[cfg_attr(feature = "clap", arg(long = "layout", value_enum))]
     pub axes: Option<AxisOrder>,
 
+    /// Channels of a file of raw numbers, whose points lie one after the other [default: 1]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "C"))]
+    pub channels: Option<usize>,
+
     /// Array of a .npz archive that holds the series, and the one that holds the labels [default: X,y]
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME[,LABELS]"))]
     pub key: Option<Key>,
@@ -149,6 +154,7 @@ impl ReadOptions {
             missing: Missing::Error,
             resample: Resample::None,
             axes: None,
+            channels: None,
             key: None,
             memory_limit_bytes,
         }

@@ -30,6 +30,22 @@ pub enum Format {
     Npy,
     /// An archive of NumPy arrays.
     Npz,
+    /// Raw numbers: unsigned bytes.
+    U8,
+    /// Raw numbers: signed bytes.
+    I8,
+    /// Raw numbers: integers of 16 bits, little-endian, as all that follow.
+    #[cfg_attr(feature = "clap", value(name = "i16le"))]
+    I16le,
+    /// Raw numbers: integers of 32 bits.
+    #[cfg_attr(feature = "clap", value(name = "i32le"))]
+    I32le,
+    /// Raw numbers: floats of 32 bits.
+    #[cfg_attr(feature = "clap", value(name = "f32le"))]
+    F32le,
+    /// Raw numbers: floats of 64 bits.
+    #[cfg_attr(feature = "clap", value(name = "f64le"))]
+    F64le,
 }
 
 impl Format {
@@ -42,17 +58,30 @@ impl Format {
             "csv" => Format::Csv,
             "npy" => Format::Npy,
             "npz" => Format::Npz,
+            "u8" => Format::U8,
+            "i8" => Format::I8,
+            "i16le" => Format::I16le,
+            "i32le" => Format::I32le,
+            "f32le" => Format::F32le,
+            "f64le" => Format::F64le,
             _ => return None,
         })
     }
+
+    /// Whether it is numbers without a header.
+    pub fn is_raw(self) -> bool {
+        !matches!(self, Format::Ts | Format::Tsv | Format::Csv | Format::Npy | Format::Npz)
+    }
 }
+
+pub(crate) const FORMATS: &str = "ts, tsv, txt, csv, npy, npz, u8, i8, i16le, i32le, f32le or f64le";
 
 impl FromStr for Format {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         Format::of(Path::new(&format!("x.{text}")))
-            .ok_or_else(|| format!("unknown format '{text}'; expected ts, tsv, txt, csv, npy or npz"))
+            .ok_or_else(|| format!("unknown format '{text}'; expected {FORMATS}"))
     }
 }
 
@@ -140,7 +169,7 @@ pub(crate) fn content(path: &Path, format: Format, limit_bytes: u64) -> Result<C
         // What it cannot be is found by its first bytes, however large it is.
         let mut bytes = Vec::new();
         (&mut file).take(FIRST_BYTES).read_to_end(&mut bytes)?;
-        if !bytes.is_empty() && compression(path, &bytes)?.is_none() {
+        if !bytes.is_empty() && compression(path, format, &bytes)?.is_none() {
             check_first(format, &bytes, metadata.len())?;
         }
         let limit_bytes = limit_bytes.max(SMALL_BYTES);
@@ -160,24 +189,27 @@ pub(crate) fn content(path: &Path, format: Format, limit_bytes: u64) -> Result<C
     read().with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// A NumPy array that lies on the disk as it is, and its size in bytes: it can be read in one pass. `None` for pipes,
-/// compressed files and whatever else `content` knows how to read or to refuse.
-pub(crate) fn array_on_disk(path: &Path) -> Result<Option<(File, u64)>> {
+/// A file that lies on the disk as it is, and its size in bytes: it can be read in one pass. `None` for pipes, and for
+/// names that promise a compression.
+pub(crate) fn on_disk(path: &Path) -> Result<Option<(File, u64)>> {
     if is_stdin(path) || compression_of(path).is_some() {
         return Ok(None);
     }
-    let read = || -> io::Result<Option<(File, u64)>> {
-        let mut file = File::open(path)?;
+    let open = || -> io::Result<Option<(File, u64)>> {
+        let file = File::open(path)?;
         let metadata = file.metadata()?;
-        if !metadata.is_file() {
-            return Ok(None);
-        }
-        let mut first = Vec::new();
-        (&mut file).take(ARRAY.len() as u64).read_to_end(&mut first)?;
-        file.rewind()?;
-        Ok((first == ARRAY).then_some((file, metadata.len())))
+        Ok(metadata.is_file().then_some((file, metadata.len())))
     };
-    read().with_context(|| format!("cannot read {}", path.display()))
+    open().with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// As [`on_disk`], of a NumPy array: `None` for whatever else `content` knows how to read or to refuse.
+pub(crate) fn array_on_disk(path: &Path) -> Result<Option<(File, u64)>> {
+    let Some((mut file, size)) = on_disk(path)? else { return Ok(None) };
+    let mut first = Vec::new();
+    let read = (&mut file).take(ARRAY.len() as u64).read_to_end(&mut first).and_then(|_| file.rewind());
+    read.with_context(|| format!("cannot read {}", path.display()))?;
+    Ok((first == ARRAY).then_some((file, size)))
 }
 
 /// What an array begins with.
@@ -207,6 +239,8 @@ pub(crate) fn check_first(format: Format, bytes: &[u8], size: u64) -> Result<()>
     let first = &bytes[..bytes.len().min(FIRST_BYTES as usize)];
     match format {
         Format::Npy => measured_header(&mut &first[..], size).map(|_| ()),
+        // Any bytes are numbers.
+        Format::U8 | Format::I8 | Format::I16le | Format::I32le | Format::F32le | Format::F64le => Ok(()),
         Format::Npz => {
             ensure!(first.starts_with(b"PK"), "not an .npz archive (it does not start with PK)");
             Ok(())
@@ -247,8 +281,12 @@ pub(crate) fn over_limit(text: String) -> io::Error {
     io::Error::new(io::ErrorKind::OutOfMemory, text)
 }
 
-/// How content is compressed, by its first bytes; a name that promises a compression must have it.
-pub(crate) fn compression(path: &Path, bytes: &[u8]) -> Result<Option<Compression>> {
+/// How content is compressed, by its first bytes, which of raw numbers say nothing; a name that promises a compression
+/// must have it.
+pub(crate) fn compression(path: &Path, format: Format, bytes: &[u8]) -> Result<Option<Compression>> {
+    if format.is_raw() && compression_of(path).is_none() {
+        return Ok(None);
+    }
     let found = if bytes.starts_with(b"\x1f\x8b") {
         Some(Compression::Gz)
     } else if bytes.starts_with(b"\xfd7zXZ\0") {
@@ -267,9 +305,9 @@ pub(crate) fn compression(path: &Path, bytes: &[u8]) -> Result<Option<Compressio
     Ok(found)
 }
 
-pub(crate) fn inflated(path: &Path, content: Content, limit_bytes: u64) -> Result<Content> {
+pub(crate) fn inflated(path: &Path, format: Format, content: Content, limit_bytes: u64) -> Result<Content> {
     let bytes = &content.bytes;
-    let found = compression(path, bytes)?;
+    let found = compression(path, format, bytes)?;
     let inflated = match found {
         None => return Ok(content),
         Some(Compression::Gz) => read_stream(Unpacked::gz(&bytes[..]), limit_bytes)?,

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::source::{self, Compression, is_stdin};
+use crate::source::{self, Compression, Format, is_stdin};
 use crate::unpacked::Unpacked;
 use crate::xz_header;
 
@@ -72,12 +72,13 @@ impl Stream {
     /// Inflates what is compressed; `limit_bytes` bounds the memory that it takes.
     pub(crate) fn inflated(
         path: &Path,
+        format: Format,
         (mut raw, progress): (Bytes, Option<Passed>),
         limit_bytes: u64,
     ) -> Result<Self> {
         let first = peeked(&mut raw, xz_header::MOST_BYTES).context("cannot read the first bytes")?;
         ensure!(!first.is_empty(), "the file is empty");
-        let compression = source::compression(path, &first)?;
+        let compression = source::compression(path, format, &first)?;
         let dictionary_bytes = xz_header::dictionary_bytes(&first);
         let raw = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(first).chain(raw));
         let size = progress.as_ref().map(|passed| passed.size).filter(|_| compression.is_none());

@@ -9,6 +9,7 @@ mod calls;
 mod costs;
 mod datasets;
 mod distances;
+mod edges;
 mod engine;
 mod errors;
 mod follow;
@@ -34,6 +35,8 @@ mod _native {
     use super::datasets::ecg;
     #[pymodule_export]
     use super::distances::{cells, distance_of_arrays, distances, explain};
+    #[pymodule_export]
+    use super::edges::edges;
     #[pymodule_export]
     use super::engine::{Engine, devices};
     #[pymodule_export]

@@ -9,6 +9,7 @@ mod csv;
 mod draft;
 pub mod matrix;
 mod npy;
+mod npz;
 mod places;
 mod target;
 
@@ -20,6 +21,7 @@ use anyhow::Result;
 pub use csv::{write_csv_rows, write_csv_table};
 pub use draft::end;
 pub use npy::{NpyElement, npy_header, npy_values, write_npy};
+pub use npz::write_csr;
 pub use places::explain;
 pub use target::Target;
 

@@ -45,11 +45,16 @@ element!(f64);
 
 /// The header of an array of `T`, padded to 64 bytes as NumPy does; the values follow it.
 pub fn npy_header<T: NpyElement>(shape: &[usize]) -> Vec<u8> {
+    header_of(&format!("<f{}", T::BYTES), shape)
+}
+
+/// [`npy_header`] of elements that NumPy describes so.
+pub(crate) fn header_of(descr: &str, shape: &[usize]) -> Vec<u8> {
     // A tuple of one has a comma after it.
     let extents: Vec<String> = shape.iter().map(usize::to_string).collect();
     let extents = extents.join(", ") + if shape.len() == 1 { "," } else { "" };
     let mut dict =
-        format!("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({extents}), }}", T::BYTES).into_bytes();
+        format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({extents}), }}").into_bytes();
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     // The length of the dictionary has two bytes, and a line feed ends it.
     let length = (bytes.len() + 2 + dict.len() + 1).next_multiple_of(64) - bytes.len() - 2;

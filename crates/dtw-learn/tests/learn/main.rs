@@ -4,6 +4,7 @@ mod along;
 mod barycenter;
 mod classify;
 mod dba;
+mod edges;
 mod invalid;
 mod kmeans;
 mod kmedoids;

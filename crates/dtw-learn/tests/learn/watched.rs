@@ -42,9 +42,10 @@ fn every_algorithm_reports_and_stops() {
     let sampled =
         KMedoidsOptions::new(2).with_method(MedoidMethod::Clara(ClaraOptions::new(2).with_sample_size(5)));
     type Run<'a> = Box<dyn Fn(&Context<'_, f64>) -> Result<(), Error> + 'a>;
-    let runs: [(&str, Run<'_>); 9] = [
+    let runs: [(&str, Run<'_>); 10] = [
         ("nearest", Box::new(|c| nearest(c, &dtw, x, x, 2).map(drop))),
         ("pairwise", Box::new(|c| pairwise(c, &dtw, Pairing::SelfSymmetric, x, x).map(drop))),
+        ("edges", Box::new(|c| edges(c, &dtw, Pairing::SelfSymmetric, x, x, Threshold::at(9.0)).map(drop))),
         ("dba", Box::new(|c| barycenter(c, &dtw, x, &options).map(drop))),
         ("soft", Box::new(|c| barycenter(c, &soft, x, &options).map(drop))),
         ("divergence", Box::new(|c| barycenter(c, &divergence, x, &options).map(drop))),

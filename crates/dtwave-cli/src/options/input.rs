@@ -43,5 +43,9 @@ pub(crate) fn check_inputs(options: &ReadOptions, inputs: &[&Path]) -> Result<()
     ] {
         ensure!(!is_given || any(formats), "{option} belongs to {shown} files; no input is one");
     }
+    ensure!(
+        options.channels.is_none() || inputs.iter().filter_map(format_of).any(Format::is_raw),
+        "--channels belongs to raw files (.u8 to .f64le); no input is one"
+    );
     Ok(())
 }

@@ -16,16 +16,22 @@ pub(crate) enum Format {
     Npy,
     Csv,
     Json,
+    Npz,
 }
 
 impl Format {
+    /// What matrices and averages are written as.
     pub(crate) const ALL: [Format; 3] = [Format::Npy, Format::Csv, Format::Json];
+
+    /// What sparse matrices are written as.
+    pub(crate) const SPARSE: [Format; 3] = [Format::Csv, Format::Json, Format::Npz];
 
     fn extension(self) -> &'static str {
         match self {
             Format::Npy => "npy",
             Format::Csv => "csv",
             Format::Json => "json",
+            Format::Npz => "npz",
         }
     }
 

@@ -1,5 +1,6 @@
 //! `dtwave pairwise A [B]`: the matrix of distances.
 
+mod edges;
 mod memory;
 mod shard;
 mod stream;
@@ -9,12 +10,13 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
 use clap::Args;
-use dtwave::{Anchor, Band, Measure, Pairing};
+use dtwave::{Anchor, Band, Measure, Pairing, Spec};
 use serde_json::json;
 
+use self::edges::Wanted;
 use self::memory::{Overflow, in_memory};
 use self::stream::{Streamed, stream};
-use super::common::{Format, Output, Setup, band_text, check_files, parameters};
+use super::common::{Format, Inputs, Output, Setup, band_text, check_files, parameters};
 use super::compute::Compute;
 use crate::data::{Dataset, Times};
 use crate::engine::{self, Element, Matrix};
@@ -32,13 +34,15 @@ use crate::{data, output};
 #[command(after_help = "\
 Without -o the matrix goes to stdout as CSV (or JSON with --json). A .npy result is written to the disk tile by tile \
 and may be larger than memory; if the run is interrupted, the same command with --resume continues it. With --shard \
-several processes or machines compute it; `dtwave merge` puts it together.
+several processes or machines compute it; `dtwave merge` puts it together. With --threshold only the pairs that are \
+near enough are kept, and no matrix is.
 
 Examples:
   dtwave pairwise series.csv
   dtwave pairwise A.ts B.ts -o distances.npy --measure msm --band 10%
   dtwave pairwise big.npy -o distances.npy --dtype f32 --resume --plot distances.png
-  dtwave pairwise big.npy -o distances.npy --shard 3/16")]
+  dtwave pairwise big.npy -o distances.npy --shard 3/16
+  dtwave pairwise big.npy -o edges.csv --threshold 2.5 --sqrt")]
 pub(crate) struct PairwiseArgs {
     /// Rows of the matrix
     #[arg(value_name = "A")]
@@ -48,7 +52,7 @@ pub(crate) struct PairwiseArgs {
     #[arg(value_name = "B")]
     b: Option<PathBuf>,
 
-    /// Result: .npy, .csv or .json
+    /// Result: .npy, .csv or .json; with --threshold .csv, .json or .npz (a sparse matrix of SciPy's)
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 
@@ -63,6 +67,12 @@ pub(crate) struct PairwiseArgs {
     /// Distances above D (after --sqrt) are infinite; dtw spends little time on them
     #[arg(long, value_name = "D")]
     cutoff: Option<f64>,
+
+    /// Only pairs at most D apart (after --sqrt; of similarities, at least D): lines of row, column and distance.
+    /// Without B, a pair stands in both of its rows, and a series is not its own neighbour
+    #[arg(long, value_name = "D", allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = ["cutoff", "resume", "shard", "plot"])]
+    threshold: Option<f64>,
 
     /// Heat map of the matrix: .svg or .png
     #[arg(long, value_name = "FILE")]
@@ -80,6 +90,9 @@ impl Compute for PairwiseArgs {
     }
 
     fn run<T: Element>(&self, cancel: &Cancel) -> Result<()> {
+        if let Some(threshold) = self.threshold {
+            return self.within::<T>(threshold, cancel);
+        }
         let (out, shard_file) = self.output()?;
         let streams = out.as_ref().is_some_and(|out| out.format == Format::Npy);
         ensure!(!self.resume || streams, "--resume continues a .npy result; pass -o FILE.npy");
@@ -87,15 +100,7 @@ impl Compute for PairwiseArgs {
         if let Some(out) = out.as_ref().filter(|_| streams) {
             out.target.file()?;
         }
-        let inputs: Vec<&Path> =
-            [Some(&self.a), self.b.as_ref()].into_iter().flatten().map(|p| &**p).collect();
-        let read = check_files(&inputs, &[&self.out, &shard_file, &self.plot], &self.options.run)?;
-        let spec = self.options.measure.spec()?;
-        ensure!(
-            spec.anchor == Anchor::Global || spec.band == Band::Full,
-            "--band has no meaning for {}: a match may start anywhere",
-            spec.key()
-        );
+        let (read, spec) = self.asked(&[&self.out, &shard_file, &self.plot])?;
         if let Some(cutoff) = self.cutoff {
             ensure!(!cutoff.is_nan(), "--cutoff must be a number");
             ensure!(
@@ -105,15 +110,7 @@ impl Compute for PairwiseArgs {
             );
         }
         let mut setup = Setup::new(&self.options, read, spec, cancel)?;
-        let a = setup.load(&self.a)?;
-        let b = self.b.as_ref().map(|b| setup.load(b)).transpose()?;
-        let inputs = [Some((&*self.a, &a)), self.b.as_deref().zip(b.as_ref())];
-        setup.fit(&inputs.into_iter().flatten().collect::<Vec<_>>())?;
-        // A subsequence distance is not symmetric.
-        let pairing = match (&b, setup.spec.anchor) {
-            (None, Anchor::Global) => Pairing::SelfSymmetric,
-            _ => Pairing::Cross,
-        };
+        let (a, b, pairing) = self.loaded(&mut setup)?;
         let x = engine::batch::<T>(&a)?;
         let y = b.as_ref().map(engine::batch::<T>).transpose()?;
         let y = y.as_ref().unwrap_or(&x);
@@ -121,7 +118,7 @@ impl Compute for PairwiseArgs {
         // A distance is compared as it is printed: in the number type, after its root. Before the root the bound is a
         // little wider.
         let most = self.cutoff.map(|d| T::from_f64(d).to_f64());
-        let cutoff = most.map(|d| if root { d.max(0.0) * d * (1.0 + 1e-6) } else { d });
+        let cutoff = most.map(|d| if root { d.max(0.0).powi(2) * (1.0 + 1e-6) } else { d });
         let matrix = Matrix { spec: &setup.spec, pairing, x: x.batch(), y: y.batch(), cutoff };
         let shape = [matrix.x.len(), matrix.y.len()];
 
@@ -226,6 +223,50 @@ impl Compute for PairwiseArgs {
 }
 
 impl PairwiseArgs {
+    /// The inputs, which no output replaces, and the measure.
+    fn asked(&self, outputs: &[&Option<PathBuf>]) -> Result<(Inputs, Spec)> {
+        let inputs: Vec<&Path> =
+            [Some(&self.a), self.b.as_ref()].into_iter().flatten().map(|p| &**p).collect();
+        let read = check_files(&inputs, outputs, &self.options.run)?;
+        let spec = self.options.measure.spec()?;
+        ensure!(
+            spec.anchor == Anchor::Global || spec.band == Band::Full,
+            "--band has no meaning for {}: a match may start anywhere",
+            spec.key()
+        );
+        Ok((read, spec))
+    }
+
+    /// The pairs within a threshold.
+    fn within<T: Element>(&self, threshold: f64, cancel: &Cancel) -> Result<()> {
+        ensure!(!threshold.is_nan(), "--threshold must be a number");
+        let out = Output::take(&self.out, &Format::SPARSE)?;
+        let (read, spec) = self.asked(&[&self.out])?;
+        let mut setup = Setup::new(&self.options, read, spec, cancel)?;
+        let (a, b, pairing) = self.loaded(&mut setup)?;
+        let x = engine::batch::<T>(&a)?;
+        let y = b.as_ref().map(engine::batch::<T>).transpose()?;
+        let y = y.as_ref().unwrap_or(&x).batch();
+        let matrix = Matrix { spec: &setup.spec, pairing, x: x.batch(), y, cutoff: None };
+        let wanted =
+            Wanted { threshold, is_of_roots: self.options.measure.takes_root(), is_own: b.is_none() };
+        edges::answer(&setup, &matrix, &wanted, out, self.out.as_ref())
+    }
+
+    /// A and B, and which pairs of them are computed.
+    fn loaded(&self, setup: &mut Setup<'_>) -> Result<(Dataset, Option<Dataset>, Pairing)> {
+        let a = setup.load(&self.a)?;
+        let b = self.b.as_ref().map(|b| setup.load(b)).transpose()?;
+        let inputs = [Some((&*self.a, &a)), self.b.as_deref().zip(b.as_ref())];
+        setup.fit(&inputs.into_iter().flatten().collect::<Vec<_>>())?;
+        // A subsequence distance is not symmetric.
+        let pairing = match (&b, setup.spec.anchor) {
+            (None, Anchor::Global) => Pairing::SelfSymmetric,
+            _ => Pairing::Cross,
+        };
+        Ok((a, b, pairing))
+    }
+
     /// Takes the output, and the name of the file if it is a shard's.
     fn output(&self) -> Result<(Option<Output>, Option<PathBuf>)> {
         let Some(part) = self.shard else { return Ok((Output::take(&self.out, &Format::ALL)?, None)) };
@@ -378,7 +419,6 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::commands::common::Inputs;
 
     #[derive(Parser)]
     struct Line {
