@@ -44,6 +44,7 @@ mod keogh;
 mod lanes;
 mod line;
 mod name;
+mod joined;
 mod nearest;
 mod path;
 mod plan;

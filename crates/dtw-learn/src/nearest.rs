@@ -122,12 +122,9 @@ pub(crate) fn nearest_of<T: Scalar>(
     }
     let pairing = pairing(context, spec, &x, &y)?;
     let mut ranking = Ranking::new(k, y.len(), spec.measure.is_similarity());
-    // Where the host's cores are idle, a tile is ranked sooner than the next one is there.
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = if context.backend().computes_elsewhere() { cores().min(RANKING_THREADS) } else { 1 };
     for_each_finite_tile(context, spec, pairing, x, y, pair, |tile, values| {
         let (rows, columns) = (tile.rows.clone(), tile.columns.clone());
-        let threads = if values.len() < RANKING_VALUES { 1 } else { threads };
+        let threads = ranking_threads(context, values.len());
         ranking.offer_rows(rows.clone(), columns.clone(), values, threads);
         if tile.is_mirrored(pairing) {
             ranking.offer_columns(rows, columns, values, threads);
@@ -136,6 +133,15 @@ pub(crate) fn nearest_of<T: Scalar>(
     })?;
     let (indices, distances) = ranking.finish();
     Ok(Neighbors { k, indices, distances })
+}
+
+/// Threads that rank so many distances: where the host's cores are idle, a tile is ranked sooner than the next one is
+/// there.
+pub(crate) fn ranking_threads<T: Scalar>(context: &Context<'_, T>, values: usize) -> usize {
+    if values < RANKING_VALUES || !context.backend().computes_elsewhere() {
+        return 1;
+    }
+    std::thread::available_parallelism().map_or(1, usize::from).min(RANKING_THREADS)
 }
 
 /// Grid cells that [`nearest`] tells the observer of.
@@ -161,14 +167,18 @@ fn pairing<T: Scalar>(
     x: &SeriesBatch<'_, T>,
     y: &SeriesBatch<'_, T>,
 ) -> Result<Pairing> {
-    let is_symmetric = spec.anchor == Anchor::Global
-        && !matches!(spec.band, Band::Ranges(_))
-        && SoftResult::of(&spec.measure).is_none();
-    if !is_symmetric || !x.is(y) {
+    if !is_symmetric(spec) || !x.is(y) {
         return Ok(Pairing::Cross);
     }
     let whole = Problem::of(spec.clone(), Pairing::Cross, x, y)?;
     Ok(if context.backend().prunes_nearest(&whole) { Pairing::Cross } else { Pairing::SelfSymmetric })
+}
+
+/// Whether `d(x, y)` and `d(y, x)` have the same bits.
+pub(crate) fn is_symmetric(spec: &Spec) -> bool {
+    spec.anchor == Anchor::Global
+        && !matches!(spec.band, Band::Ranges(_))
+        && SoftResult::of(&spec.measure).is_none()
 }
 
 /// Series of y that are searched for at a time, at least.
