@@ -310,7 +310,7 @@ fn what_has_no_profile_is_refused_by_name() {
     let error = said(profile_join(&context, &dtw, of(&values), two, &three));
     assert!(error.contains("series has 1 channels, other has 2"), "{error}");
     let timed = Series { times: Some(&values), ..of(&values) };
-    let error = said(profile(&context, &Spec::new(Measure::twed(1.0, 1.0)), timed, &three));
+    let error = said(profile(&context, &Spec::new(Measure::Twed { nu: 1.0, lambda: 1.0, degree: 2 }), timed, &three));
     assert!(error.contains("timestamps"), "{error}");
     // Costs that are too large are told by the places of the windows.
     let huge = [1e200, 0.0, 1.0, 2.0, 3.0, -1e200];
