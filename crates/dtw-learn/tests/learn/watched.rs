@@ -42,7 +42,11 @@ fn every_algorithm_reports_and_stops() {
     let sampled =
         KMedoidsOptions::new(2).with_method(MedoidMethod::Clara(ClaraOptions::new(2).with_sample_size(5)));
     type Run<'a> = Box<dyn Fn(&Context<'_, f64>) -> Result<(), Error> + 'a>;
-    let runs: [(&str, Run<'_>); 9] = [
+    let elsewhere = plain::Elsewhere(plain::backend());
+    let long = plain::ragged(84, &[400], 1);
+    let long = long.batch().get(0);
+    let windows = ProfileOptions::new(6);
+    let runs: [(&str, Run<'_>); 11] = [
         ("nearest", Box::new(|c| nearest(c, &dtw, x, x, 2).map(drop))),
         ("pairwise", Box::new(|c| pairwise(c, &dtw, Pairing::SelfSymmetric, x, x).map(drop))),
         ("dba", Box::new(|c| barycenter(c, &dtw, x, &options).map(drop))),
@@ -51,6 +55,14 @@ fn every_algorithm_reports_and_stops() {
         ("kmeans", Box::new(|c| kmeans(c, &dtw, x, &KMeansOptions::new(2)).map(drop))),
         ("batches", Box::new(|c| kmeans(c, &dtw, x, &batches).map(drop))),
         ("kmedoids", Box::new(|c| kmedoids(c, &dtw, x, &KMedoidsOptions::new(2)).map(drop))),
+        ("profile", Box::new(|c| profile(c, &dtw, long, &windows).map(drop))),
+        (
+            "profile by all distances",
+            Box::new(|c| {
+                let context = Context::new(&elsewhere).with_observer(c.observer().clone());
+                profile(&context.with_memory_limit(1 << 16), &dtw, long, &windows).map(drop)
+            }),
+        ),
         ("clara", Box::new(|c| kmedoids(c, &dtw, x, &sampled).map(drop))),
     ];
     for (name, run) in runs {
@@ -86,5 +98,25 @@ fn a_matrix_reports_the_cells_that_its_problem_announces() {
         nearest(&context, &Spec::dtw(), x, y, 1).unwrap();
         assert_eq!(watch.cells.load(Ordering::Relaxed), announced);
         assert_eq!(nearest_cells(&context, &Spec::dtw(), x, y).unwrap(), announced);
+    }
+}
+
+#[test]
+fn a_profile_reports_the_cells_that_it_announces() {
+    let series = plain::ragged(85, &[200], 1);
+    let series = series.batch().get(0);
+    let (here, elsewhere) = (plain::backend(), plain::Elsewhere(plain::backend()));
+    let backends: [&dyn Backend<f64>; 2] = [&here, &elsewhere];
+    for (backend, other) in backends.into_iter().flat_map(|b| [(b, None), (b, Some(series))]) {
+        for options in [ProfileOptions::new(7), ProfileOptions::new(7).with_step(3)] {
+            let watch = Watch::new(u64::MAX);
+            let context = Context::new(backend).with_observer(watch.clone()).with_memory_limit(1 << 15);
+            match other {
+                None => profile(&context, &Spec::dtw(), series, &options).unwrap(),
+                Some(other) => profile_join(&context, &Spec::dtw(), series, other, &options).unwrap(),
+            };
+            let announced = profile_cells(&context, &Spec::dtw(), series, other, &options).unwrap();
+            assert_eq!(watch.cells.load(Ordering::Relaxed), announced);
+        }
     }
 }
