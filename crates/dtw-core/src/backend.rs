@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 use crate::search::Blocks;
 use crate::{
-    Match, NearestWindow, Observer, Problem, Result, Scalar, SearchOptions, Series, SeriesBatch, Task, WindowJoin,
+    Match, NearestWindow, Observer, Problem, Result, Scalar, SearchOptions, Series, SeriesBatch, Task,
+    WindowJoin,
 };
 
 /// A device, or a way of using one, that computes distances on values of type `T`.

@@ -92,7 +92,9 @@ impl WindowJoin {
             bail_invalid!("{name} has {} points, fewer than a window of {}", series.len(), self.length);
         }
         if series.times.is_some() {
-            bail_invalid!("{name} has timestamps: the points of a window are counted, and their times unknown");
+            bail_invalid!(
+                "{name} has timestamps: the points of a window are counted, and their times unknown"
+            );
         }
         Ok(())
     }

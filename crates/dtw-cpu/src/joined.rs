@@ -182,7 +182,13 @@ impl<V: Register> Joined<'_, V> {
         scratch: &mut Scratch<V>,
         observer: &dyn Observer,
     ) -> Result<Vec<NearestWindow<V::Scalar>>> {
-        let mut own = Own { query: Vec::new(), bounds: Vec::new(), left: Vec::new(), tried: Vec::new(), apart: Vec::new() };
+        let mut own = Own {
+            query: Vec::new(),
+            bounds: Vec::new(),
+            left: Vec::new(),
+            tried: Vec::new(),
+            apart: Vec::new(),
+        };
         let mut told = Told::default();
         let found = some.map(|window| {
             if observer.cancelled() {
@@ -219,8 +225,7 @@ impl<V: Register> Joined<'_, V> {
         join.append(*y, window..window + 1, query);
         let query = Enveloped::new(query, ranges.clone());
         let lengths = (join.length, join.length);
-        let is_wanted =
-            |place: usize| place.is_multiple_of(join.step) && !join.excludes(place, here);
+        let is_wanted = |place: usize| place.is_multiple_of(join.step) && !join.excludes(place, here);
         // Without exclusion: it is of places near a query here, not of places near a hit.
         let mut contenders = Contenders::new(&SearchOptions::default());
         let cut = |contenders: &Contenders<V::Scalar>, first: usize| {

@@ -40,7 +40,8 @@ fn motifs_discords_and_the_table_agree() {
     let most = windows.as_array().unwrap().iter().filter_map(serde_json::Value::as_f64).fold(0.0, f64::max);
     assert_eq!(farthest, Some(most));
     // The same on one thread, and as text.
-    let one = bench.json(&["profile", "--input", "a.npy", "-w", "8", "--band", "1", "--threads", "1", "--json"]);
+    let one =
+        bench.json(&["profile", "--input", "a.npy", "-w", "8", "--band", "1", "--threads", "1", "--json"]);
     assert_eq!(one["distances"], answer["distances"]);
     let text = bench.ok(&["profile", "--input", "a.npy", "-w", "8", "--band", "1", "--motifs", "1"]);
     assert!(text.contains("windows    293 of 8 points") && text.contains("z-normalised"), "{text}");
@@ -74,7 +75,8 @@ fn profiles_are_drawn() {
     let bench = bench();
     bench.ok(&["profile", "--input", "a.npy", "-w", "8", "--plot", "p.svg"]);
     let svg = bench.text("p.svg");
-    for part in ["Profile of a", "best motif: at 40 (broad) and 200", "discord at", "distance to the nearest"] {
+    for part in ["Profile of a", "best motif: at 40 (broad) and 200", "discord at", "distance to the nearest"]
+    {
         assert!(svg.contains(part), "{part}");
     }
     bench.ok(&["profile", "--input", "a.npy", "--other", "b.npy", "-w", "8", "--plot", "p.png"]);
@@ -99,5 +101,6 @@ fn what_has_no_profile_is_refused() {
     bench.refuses(&of(&["-w", "8", "--measure", "soft_dtw"]), &["the cost of one path", "soft_dtw"]);
     bench.refuses(&of(&["-w", "8", "--other", "wide.npy"]), &["channel"]);
     bench.refuses(&of(&["-w", "8", "--plot", "p.pdf"]), &["unknown extension"]);
-    bench.refuses(&["profile", "--input", "two.npy", "-w", "8"], &["2 series; choose one with --input-index"]);
+    bench
+        .refuses(&["profile", "--input", "two.npy", "-w", "8"], &["2 series; choose one with --input-index"]);
 }

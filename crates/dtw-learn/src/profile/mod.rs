@@ -238,7 +238,8 @@ impl<'a, T: Scalar> Joined<'a, '_, T> {
         let window_bytes = (self.options.window * self.series.channels * T::DTYPE.bytes()) as u64;
         let fitting = limit / 4 / window_bytes;
         let is_whole = self.other.is_none() && fitting >= columns as u64;
-        let block = if is_whole { columns } else { (fitting / 2).clamp(1, rows.max(columns) as u64) as usize };
+        let block =
+            if is_whole { columns } else { (fitting / 2).clamp(1, rows.max(columns) as u64) as usize };
         let held = window_bytes * if is_whole { block as u64 } else { 2 * block as u64 };
         if held > limit {
             return Err(dtw_core::Error::OutOfMemory {
@@ -284,7 +285,8 @@ impl<'a, T: Scalar> Joined<'a, '_, T> {
         let (channels, window) = (self.series.channels, self.options.window);
         let x = SeriesBatch::equal(x, x.len() / (window * channels), window, channels)?;
         let y = SeriesBatch::equal(y, y.len() / (window * channels), window, channels)?;
-        let pairing = if x.is(&y) && is_symmetric(self.spec) { Pairing::SelfSymmetric } else { Pairing::Cross };
+        let pairing =
+            if x.is(&y) && is_symmetric(self.spec) { Pairing::SelfSymmetric } else { Pairing::Cross };
         let name = |i: usize, j: usize| {
             format!("the windows at {} and {}", (from + i) * join.step, (to + j) * join.step)
         };

@@ -184,7 +184,10 @@ fn every_measure_of_one_path_has_a_profile() {
             let backend = plain::backend();
             let error = profile(&Context::new(&backend), &spec, Series::univariate(&values), &options);
             let said = error.unwrap_err().to_string();
-            assert!(said.contains("a profile needs a measure whose distance is the cost of one path"), "{said}");
+            assert!(
+                said.contains("a profile needs a measure whose distance is the cost of one path"),
+                "{said}"
+            );
         }
     }
     assert!(measures >= 8, "{measures}");
@@ -312,7 +315,12 @@ fn what_has_no_profile_is_refused_by_name() {
     let error = said(profile_join(&context, &dtw, of(&values), two, &three));
     assert!(error.contains("series has 1 channels, other has 2"), "{error}");
     let timed = Series { times: Some(&values), ..of(&values) };
-    let error = said(profile(&context, &Spec::new(Measure::Twed { nu: 1.0, lambda: 1.0, degree: 2.0 }), timed, &three));
+    let error = said(profile(
+        &context,
+        &Spec::new(Measure::Twed { nu: 1.0, lambda: 1.0, degree: 2.0 }),
+        timed,
+        &three,
+    ));
     assert!(error.contains("timestamps"), "{error}");
     // Costs that are too large are told by the places of the windows.
     let huge = [1e200, 0.0, 1.0, 2.0, 3.0, -1e200];

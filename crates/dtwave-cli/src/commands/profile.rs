@@ -94,7 +94,8 @@ pub(crate) struct ProfileArgs {
 /// The options, of which one has another default.
 pub(super) fn worded(command: clap::Command) -> clap::Command {
     command.mut_arg("normalize", |arg| {
-        arg.default_value("z").help("Compare windows: z (each with zero mean and unit deviation) or none (as they are)")
+        arg.default_value("z")
+            .help("Compare windows: z (each with zero mean and unit deviation) or none (as they are)")
     })
 }
 
@@ -140,8 +141,7 @@ impl Compute for ProfileArgs {
         let channel = Channel::of(self.plot_channel, series.channels)?;
 
         let watch = Stopwatch::start();
-        let (profile, cells) =
-            self.profile::<T>(&setup.engine, &setup.spec, &series, other.as_ref())?;
+        let (profile, cells) = self.profile::<T>(&setup.engine, &setup.spec, &series, other.as_ref())?;
         let took = watch.stop(cells);
         let found = self.found(&setup, profile);
 
@@ -251,12 +251,10 @@ impl<T: Element> Found<T> {
     }
 
     fn fill(&self, answer: &mut serde_json::Value) {
-        let motif = |m: &Motif<T>| {
-            json!({"first": m.first, "second": m.second, "distance": Number(m.distance)})
-        };
-        let discord = |d: &Discord<T>| {
-            json!({"start": d.start, "nearest": d.nearest, "distance": Number(d.distance)})
-        };
+        let motif =
+            |m: &Motif<T>| json!({"first": m.first, "second": m.second, "distance": Number(m.distance)});
+        let discord =
+            |d: &Discord<T>| json!({"start": d.start, "nearest": d.nearest, "distance": Number(d.distance)});
         answer["window"] = json!(self.profile.window());
         answer["step"] = json!(self.profile.step());
         answer["exclusion"] = json!(self.profile.exclusion());

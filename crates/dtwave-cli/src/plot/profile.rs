@@ -121,8 +121,8 @@ impl ProfileFigure {
     /// Both windows of the best motif, one over the other.
     fn draw_motif(&self, area: &Area<'_>, motif: Pair) -> Result<()> {
         let other = self.other.as_ref().unwrap_or(&self.series);
-        let mut windows =
-            [(&self.series, motif.first), (other, motif.second)].map(|(values, start)| values[start..start + self.window].to_vec());
+        let mut windows = [(&self.series, motif.first), (other, motif.second)]
+            .map(|(values, start)| values[start..start + self.window].to_vec());
         if self.normalized {
             windows.iter_mut().for_each(|window| z_normalize(window, 1));
         }
@@ -139,7 +139,11 @@ impl ProfileFigure {
         }
         let place = if self.other.is_some() { " of the other series" } else { "" };
         let title = format!("best motif: at {} (broad) and {}{place} (thin)", motif.first, motif.second);
-        chart.text(title, (time.start(), y.end()), anchored(bold(11.0, Self::color(0)), HPos::Left, VPos::Top))?;
+        chart.text(
+            title,
+            (time.start(), y.end()),
+            anchored(bold(11.0, Self::color(0)), HPos::Left, VPos::Top),
+        )?;
         let distance = format!("d = {}", short(motif.distance));
         chart.text(distance, (time.end(), y.end()), anchored(text(11.0, MUTED), HPos::Right, VPos::Top))
     }
