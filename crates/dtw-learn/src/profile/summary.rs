@@ -2,7 +2,7 @@
 
 use dtw_core::Scalar;
 
-use super::ProfileOptions;
+use super::options::ProfileOptions;
 
 /// For each window of a series its distance to the nearest one, and where that begins.
 ///
