@@ -7,7 +7,8 @@ use common::{Bench, npy, waves};
 /// Noise-like points with a bump at 40 and, twice as high, at 200.
 fn bench() -> Bench {
     let bench = Bench::new();
-    let mut series: Vec<f64> = (0..300_u64).map(|k| ((k * k * 7919 + k * 31) % 101) as f64 / 101.0).collect();
+    let noise = |k: u64| ((k * k * k * 7919 + k * k * 31) % 1009) as f64 / 1009.0;
+    let mut series: Vec<f64> = (0..300).map(noise).collect();
     for (at, height) in [(40, 5.0), (200, 10.0)] {
         for (k, value) in [0.0, 1.0, 2.0, 3.0, 1.0, -2.0, -1.0, 0.0].into_iter().enumerate() {
             series[at + k] = value * height;
@@ -66,7 +67,7 @@ fn two_series_steps_roots_and_windows_without_a_neighbour() {
     assert_eq!(root.as_f64().unwrap(), square.as_f64().unwrap().sqrt());
     let lonely = of(&["--exclusion", "290", "-o", "p.csv"]);
     assert_eq!((&lonely["distances"][146], &lonely["nearest"][146]), (&"Infinity".into(), &().into()));
-    assert_eq!(lonely["nearest"][0], 291);
+    assert!(lonely["nearest"][0].as_u64().unwrap() > 290);
     assert!(bench.text("p.csv").lines().any(|line| line == "146,inf,"));
 }
 
