@@ -12,6 +12,7 @@ Functions:
 - `align`, `align_pairs`: which points match; `expected_alignment`: the same for Soft-DTW; `cost_matrix`: accumulated
   costs.
 - `search`, `search_all`: where a short series occurs in a long one; `follow`: in a stream that goes on.
+- `profile`: the nearest window of each window of a long series, its motifs and discords.
 - `nearest`: nearest neighbours; `classify`: classes by them.
 - `barycenter`: averages; `kmeans`, `kmedoids`: clusters.
 - `gradients`: of Soft-DTW; `dtwave.torch`: Soft-DTW as a loss for PyTorch.
@@ -42,7 +43,22 @@ from ._measures import *
 from ._native import DeviceError, __version__
 from ._notes import LayoutWarning, MissingWarning, TimesWarning
 from ._panel import Panel, panel
-from ._results import Alignment, Barycenter, Explanation, Graph, Kernel, KMeans, KMedoids, Match, Matches, Neighbors
+from ._profile import profile
+from ._results import (
+    Alignment,
+    Barycenter,
+    Discord,
+    Explanation,
+    Graph,
+    Kernel,
+    KMeans,
+    KMedoids,
+    Match,
+    Matches,
+    Motif,
+    Neighbors,
+    Profile,
+)
 from ._search import search, search_all
 
 if TYPE_CHECKING:
@@ -58,6 +74,7 @@ __all__ = [
     "Barycenter",
     "Device",
     "DeviceError",
+    "Discord",
     "Explanation",
     "Graph",
     "Itakura",
@@ -69,8 +86,10 @@ __all__ = [
     "Matches",
     "Measure",
     "MissingWarning",
+    "Motif",
     "Neighbors",
     "Panel",
+    "Profile",
     "Ranges",
     "SakoeChiba",
     "Slanted",
@@ -93,6 +112,7 @@ __all__ = [
     "normalize",
     "pairwise",
     "panel",
+    "profile",
     "search",
     "search_all",
     "zipped",

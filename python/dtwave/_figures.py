@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from . import _calls, _inputs, _panels
 from ._bands import Band
-from ._drawing import FIRST, SECOND, axes_of, channel_of, evenly, matplotlib, panels_of, reduced
+from ._drawing import BEHIND, FIRST, SECOND, axes_of, channel_of, evenly, matplotlib, panels_of, reduced
 from ._inputs import Layout
 from ._measure import Measure
 from ._options import Normalize
@@ -179,6 +179,68 @@ def search(
         panel.set_xlabel("point")
         if rank == 1:
             panel.legend(fontsize="small")
+    return panels
+
+
+def profile(
+    found: Any,
+    series: Any,
+    other: Any = None,
+    *,
+    axes: Any = None,
+    channel: int = 0,
+    motifs: int = 3,
+    discords: int = 1,
+    normalize: Normalize = "z",
+    layout: Layout = None,
+) -> NDArray[Any]:
+    """A long series with its best motifs, the distances of its windows, and the two windows of the best motif.
+
+    found, series, other: what `dtwave.profile` gave and was given.
+    axes: three, of the series, the profile and the best motif; those of a new figure unless given.
+    channel: the one to draw. motifs, discords: how many are marked; the windows of a motif have one colour.
+    normalize: "z" draws the best motif z-normalised, as windows are compared unless told otherwise.
+    layout: of the series, as for `distance`.
+
+    Returns the axes, `[3]`. Errors: as `matches`; `ValueError` for another series than was profiled.
+    """
+    if normalize not in ("none", "z"):
+        raise ValueError(f'normalize must be "none" or "z", got {normalize!r}')
+    if found.is_join != (other is not None):
+        raise ValueError(f"the profile is of {'two series' if found.is_join else 'one series'}: pass those it was made of")
+    batches = [_inputs.one(series, "series", layout)] + ([] if other is None else [_inputs.one(other, "other", layout)])
+    _calls.ask(batches)
+    values = [channel_of(batch.arrays[0], batch.name, channel) for batch in batches]
+    if (len(values[0]) - found.window) // found.step + 1 != len(found):
+        raise ValueError(
+            f"a series of {len(values[0])} points does not have {len(found)} windows: pass the one that was profiled"
+        )
+    if axes is None:
+        figure = matplotlib().figure(figsize=(10, 7), layout="constrained")
+        top = figure.add_subplot(3, 1, 1)
+        axes = [top, figure.add_subplot(3, 1, 2, sharex=top), figure.add_subplot(3, 1, 3)]
+    whole, below, close = panels = panels_of(axes, 3, 1, (10.0, 2.4))
+    whole.plot(*reduced(values[0]), color=FIRST, linewidth=0.8)
+    best = found.motifs(motifs)
+    for rank, motif in enumerate(best, 1):
+        for start in [motif.first] if found.is_join else [motif.first, motif.second]:
+            whole.axvspan(start, start + found.window - 1, color=f"C{rank}", alpha=0.3, linewidth=0)
+    whole.set_title(f"{len(found)} windows of {found.window} points, {len(best)} motifs")
+    places, heights = reduced(np.where(np.isfinite(found.distances), found.distances, np.nan))
+    below.plot(places * found.step, heights, color=FIRST, linewidth=1.0)
+    for discord in found.discords(discords):
+        below.axvline(discord.start, color=BEHIND, linestyle="--", linewidth=1.0)
+        below.annotate(f" discord at {discord.start}", (discord.start, discord.distance), fontsize="small")
+    below.set_xlabel("first point of the window")
+    below.set_ylabel("distance to the nearest")
+    if found.motifs(1):
+        motif = found.motifs(1)[0]
+        for start, source, width in ((motif.first, values[0], 4.0), (motif.second, values[-1], 1.4)):
+            window = _shown(source[start : start + found.window], normalize)
+            close.plot(window, color="C1", alpha=0.4 if width > 2 else 1.0, linewidth=width, label=f"at {start}")
+        close.set_title(f"best motif, d = {motif.distance:.4g}", fontsize="small")
+        close.legend(fontsize="small")
+    close.set_xlabel("point of the window")
     return panels
 
 

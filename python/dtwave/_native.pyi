@@ -97,6 +97,27 @@ def nearest(
     x: _Batch, y: _Batch | None, k: int, spec: Spec, engine: Engine, progress: _Progress
 ) -> tuple[NDArray[int64], NDArray[Any]]: ...
 def nearest_cells(x: _Batch, y: _Batch | None, spec: Spec, engine: Engine) -> int: ...
+def profile(
+    series: _Batch,
+    other: _Batch | None,
+    window: int,
+    step: int,
+    is_normalized: bool,
+    exclusion: int,
+    spec: Spec,
+    engine: Engine,
+    progress: _Progress,
+) -> tuple[NDArray[Any], NDArray[int64]]: ...
+def profile_cells(
+    series: _Batch,
+    other: _Batch | None,
+    window: int,
+    step: int,
+    is_normalized: bool,
+    exclusion: int,
+    spec: Spec,
+    engine: Engine,
+) -> int: ...
 def classify(
     train: _Batch, classes: list[int], test: _Batch, k: int, spec: Spec, engine: Engine, progress: _Progress
 ) -> NDArray[int64]: ...

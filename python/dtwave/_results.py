@@ -187,6 +187,113 @@ class Neighbors(Equal):
         return f"Neighbors(k={self.indices.shape[1]}, of {len(self)} series)"
 
 
+@dataclass(frozen=True)
+class Motif:
+    """Two windows that are near to each other.
+
+    distance: how near.
+    first: the first point of a window of the series.
+    second: that of its nearest window: of the same series, or of the other one.
+    """
+
+    distance: float
+    first: int
+    second: int
+
+
+@dataclass(frozen=True)
+class Discord:
+    """A window that is far from its nearest one.
+
+    distance: how far.
+    start: the first point of the window.
+    nearest: that of its nearest window.
+    """
+
+    distance: float
+    start: int
+    nearest: int
+
+
+@dataclass(frozen=True, eq=False)
+class Profile(Equal):
+    """For each window of a series its distance to the nearest one, and where that is.
+
+    distances: `[windows]`; infinite for a window without a neighbour: all others are in its exclusion zone.
+    indices: `[windows]` of int64: the first point of the nearest window, -1 where there is none.
+    window: points of a window. step: window w begins at point `w * step`.
+    exclusion: the exclusion zone in points.
+    is_join: whether the neighbours are windows of another series.
+    """
+
+    distances: NDArray[Any]
+    indices: NDArray[np.int64]
+    window: int
+    step: int
+    exclusion: int
+    is_join: bool
+
+    def __len__(self) -> int:
+        """Windows."""
+        return len(self.indices)
+
+    def __repr__(self) -> str:
+        return f"Profile({len(self)} windows of {self.window} points)"
+
+    def motifs(self, k: int = 3) -> list[Motif]:
+        """The k best motifs, the closest first; fewer where there are no more.
+
+        Candidates are the pairs of each window and its nearest one. The closest is taken, of equally close ones the one
+        whose window of the series begins first; it is the closest pair of windows that there is. Then the next one
+        follows that does not overlap those taken: both of its windows begin more than the exclusion zone away from all
+        of theirs (with another series: from theirs in the same series).
+        """
+        motifs: list[Motif] = []
+        for place in self._ranked(self.distances):
+            if len(motifs) >= k:
+                break
+            first, second = int(place) * self.step, int(self.indices[place])
+            if not any(self._overlap(first, second, taken) for taken in motifs):
+                motifs.append(Motif(float(self.distances[place]), first, second))
+        return motifs
+
+    def discords(self, k: int = 3) -> list[Discord]:
+        """The k best discords, the farthest first; fewer where there are no more.
+
+        The window whose nearest one is farthest is taken, of equally far ones the first; then the next one follows that
+        begins more than the exclusion zone away from those taken. Windows without a neighbour are no discords.
+        """
+        discords: list[Discord] = []
+        for place in self._ranked(-self.distances):
+            if len(discords) >= k:
+                break
+            start = int(place) * self.step
+            if all(abs(taken.start - start) > self.exclusion for taken in discords):
+                discords.append(Discord(float(self.distances[place]), start, int(self.indices[place])))
+        return discords
+
+    def _ranked(self, order: NDArray[Any]) -> NDArray[np.int64]:
+        """The windows that have a neighbour, in this order."""
+        places = np.flatnonzero(self.indices >= 0)
+        ranked: NDArray[np.int64] = places[np.argsort(order[places], kind="stable")]
+        return ranked
+
+    def _overlap(self, first: int, second: int, taken: Motif) -> bool:
+        """Whether a window of a motif is in the exclusion zone of one that was taken."""
+
+        def near(one: int, other: int) -> bool:
+            return abs(one - other) <= self.exclusion
+
+        crossed = not self.is_join and (near(first, taken.second) or near(second, taken.first))
+        return near(first, taken.first) or near(second, taken.second) or crossed
+
+    def plot(self, series: Any, other: Any = None, **options: Any) -> Any:
+        """Draws the series with its best motifs, the profile, and the best motif: `series` and `other` are those that
+        `profile` was given. Needs matplotlib. Options are those of `dtwave.plots.profile`; returns an array of axes.
+        """
+        return import_module("dtwave.plots").profile(self, series, other, **options)
+
+
 @dataclass(frozen=True, eq=False)
 class Graph(Equal):
     """A sparse matrix of distances in compressed rows (CSR): of each row's nearest series, or of those within a threshold.

@@ -1,9 +1,9 @@
 """Figures: alignments and their paths, matrices of distances, accumulated costs, averages, clusters, neighbours, matches
-in a long series.
+in a long series, profiles.
 
 Functions of one panel draw on `ax`, or on a figure of their own if there is none, and return the `Axes`: change what you
 like there, and save it with `ax.figure.savefig("name.svg")`. Those of several panels (`warping`, `clusters`, `neighbors`,
-`search`) take `axes` and return an array of them. All need matplotlib, which is imported when one is called. Results
+`profile`, `search`) take `axes` and return an array of them. All need matplotlib, which is imported when one is called. Results
 draw themselves: `dtwave.align(x, y).plot()`.
 
 >>> import dtwave
@@ -15,7 +15,7 @@ draw themselves: `dtwave.align(x, y).plot()`.
 
 from __future__ import annotations
 
-from ._figures import accuracies, clusters, neighbors, search, warping
+from ._figures import accuracies, clusters, neighbors, profile, search, warping
 from ._panels import alignment, barycenter, costs, matches, matrix, path
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "matrix",
     "neighbors",
     "path",
+    "profile",
     "search",
     "warping",
 ]

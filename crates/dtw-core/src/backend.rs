@@ -10,10 +10,14 @@
 //! with what is promised, and its [`Plan`] is made of that. So bad input is the same [`crate::Error::Invalid`]
 //! everywhere. `dtw-conformance` checks all of this.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::search::Blocks;
-use crate::{Match, Observer, Problem, Result, Scalar, SearchOptions, Series, SeriesBatch, Task};
+use crate::{
+    Match, NearestWindow, Observer, Problem, Result, Scalar, SearchOptions, Series, SeriesBatch, Task,
+    WindowJoin,
+};
 
 /// A device, or a way of using one, that computes distances on values of type `T`.
 pub trait Backend<T: Scalar>: Send + Sync + std::fmt::Debug {
@@ -32,7 +36,8 @@ pub trait Backend<T: Scalar>: Send + Sync + std::fmt::Debug {
     /// [`crate::Error::Unsupported`], or [`crate::Error::OutOfMemory`] when the problem's memory limit is too small.
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>>;
 
-    /// Whether [`Plan::nearest`] of such a problem may find the nearest series without all distances. The default: no.
+    /// Whether [`Plan::nearest`] and [`Plan::nearest_windows`] of such a problem may find what is nearest without all
+    /// distances. The default: no.
     fn prunes_nearest(&self, problem: &Problem) -> bool {
         let _ = problem;
         false
@@ -163,6 +168,22 @@ pub trait Plan<T: Scalar>: Send {
         y: SeriesBatch<'_, T>,
         k: usize,
     ) -> Result<Option<Ranked<T>>>;
+
+    /// For `some` windows of `y`, by their numbers, the nearest window of `x` that the join does not exclude: by
+    /// distance, of equal distances the first, with the bits of [`Plan::distances`] of the windows. `None` where all
+    /// distances have to be computed ([`Backend::prunes_nearest`]; steps of many points, values so large that distances
+    /// may overflow, too little memory). The shape of the problem does not matter here. Memory: O(points of `x`).
+    ///
+    /// # Errors
+    /// [`crate::Error::Invalid`] for bad input, series of other channels, what [`WindowJoin::check`] says, windows that
+    /// `y` does not have, and the subsequence anchor; [`crate::Error::Cancelled`] when the observer said so.
+    fn nearest_windows(
+        &mut self,
+        x: Series<'_, T>,
+        y: Series<'_, T>,
+        join: &WindowJoin,
+        some: Range<usize>,
+    ) -> Result<Option<Vec<NearestWindow<T>>>>;
 
     /// The best matches of each query (series of `x`) in each reference (series of `y`), in pair order.
     ///

@@ -4,11 +4,12 @@
 //! of [`Plan`] below checks a call first, and answers by itself where there is nothing to compute. Arguments of the
 //! types [`CheckedBatches`] and [`CheckedBlocks`] can be made here only, so there is no other way to call a backend.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::{
-    Blocks, Error, Gradients, Match, Observer, Pairing, Path, Plan, Problem, Ranked, Result, Scalar,
-    SearchOptions, Series, SeriesBatch, Spec, Task, bail_invalid,
+    Anchor, Blocks, Error, Gradients, Match, NearestWindow, Observer, Pairing, Path, Plan, Problem, Ranked,
+    Result, Scalar, SearchOptions, Series, SeriesBatch, Spec, Task, WindowJoin, bail_invalid,
 };
 
 /// The series of a call that passed [`Problem::check_input`].
@@ -81,6 +82,21 @@ pub trait Compute<T: Scalar>: Send {
     /// As [`Plan::nearest`].
     fn nearest(&mut self, pairs: CheckedBatches<'_, T>, k: usize) -> Result<Option<Ranked<T>>> {
         let _ = (pairs, k);
+        Ok(None)
+    }
+
+    /// As [`Plan::nearest_windows`]; x and y are one series each, which have windows, and `some` is not empty. The
+    /// default prunes nothing.
+    ///
+    /// # Errors
+    /// As [`Plan::nearest_windows`].
+    fn nearest_windows(
+        &mut self,
+        pair: CheckedBatches<'_, T>,
+        join: &WindowJoin,
+        some: Range<usize>,
+    ) -> Result<Option<Vec<NearestWindow<T>>>> {
+        let _ = (pair, join, some);
         Ok(None)
     }
 
@@ -170,13 +186,7 @@ impl<T: Scalar, C: Compute<T> + ?Sized> Plan<T> for C {
 
     fn alignment(&mut self, x: Series<'_, T>, y: Series<'_, T>) -> Result<Vec<T>> {
         Compute::problem(self).admits(Task::Alignment)?;
-        let pair = CheckedBatches { x: SeriesBatch::single(x), y: SeriesBatch::single(y) };
-        for (name, batch) in [("x", &pair.x), ("y", &pair.y)] {
-            batch.check(name)?;
-        }
-        if x.channels != y.channels {
-            bail_invalid!("x has {} channels, y has {}: they must be equal", x.channels, y.channels);
-        }
+        let pair = checked_pair(x, y)?;
         Compute::alignment(self, pair)
     }
 
@@ -199,6 +209,26 @@ impl<T: Scalar, C: Compute<T> + ?Sized> Plan<T> for C {
             bail_invalid!("expected 1 to {} nearest series of x, got {k}", x.len());
         }
         if y.is_empty() { Ok(Some(Vec::new())) } else { Compute::nearest(self, pairs, k) }
+    }
+
+    fn nearest_windows(
+        &mut self,
+        x: Series<'_, T>,
+        y: Series<'_, T>,
+        join: &WindowJoin,
+        some: Range<usize>,
+    ) -> Result<Option<Vec<NearestWindow<T>>>> {
+        let pair = checked_pair(x, y)?;
+        join.check(&x, "x")?;
+        join.check(&y, "y")?;
+        let count = join.count(y.len());
+        if some.start > some.end || some.end > count {
+            bail_invalid!("expected some of the {count} windows of y, got those of {some:?}");
+        }
+        if Compute::problem(self).spec().anchor != Anchor::Global {
+            bail_invalid!("windows have both ends fixed: plan them with the global anchor");
+        }
+        if some.is_empty() { Ok(Some(Vec::new())) } else { Compute::nearest_windows(self, pair, join, some) }
     }
 
     fn matches(
@@ -283,6 +313,18 @@ fn checked<'a, T: Scalar>(
 ) -> Result<CheckedBatches<'a, T>> {
     problem.check_batches(&x, &y)?;
     Ok(CheckedBatches { x, y })
+}
+
+/// Two series as a call of their own, which need not fit the shape of the problem.
+fn checked_pair<'a, T: Scalar>(x: Series<'a, T>, y: Series<'a, T>) -> Result<CheckedBatches<'a, T>> {
+    let pair = CheckedBatches { x: SeriesBatch::single(x), y: SeriesBatch::single(y) };
+    for (name, batch) in [("x", &pair.x), ("y", &pair.y)] {
+        batch.check(name)?;
+    }
+    if x.channels != y.channels {
+        bail_invalid!("x has {} channels, y has {}: they must be equal", x.channels, y.channels);
+    }
+    Ok(pair)
 }
 
 /// Checks the lengths of what gradients are written to, and of the upstream gradient.

@@ -17,6 +17,7 @@
 //! | [`search`], [`selection`] | what a search asks for; its hits, chosen from costs that are not kept |
 //! | [`contenders`], [`bounds`], [`moving`] | what a search need not sweep, exactly: proofs and lower bounds |
 //! | [`windows`] | the loop of a search over the windows of a reference |
+//! | [`join`] | which windows of one series are compared with which of another |
 //! | [`passes`] | how the results of the passes of a call are put together |
 //! | [`soft`], [`counts`] | results of measures that sum over all paths, and how many paths there are |
 //! | [`tile`] | cutting a distance matrix into tiles under a memory budget |
@@ -40,6 +41,7 @@ mod divisor;
 mod dtype;
 pub mod error;
 pub mod explain;
+pub mod join;
 pub mod measure;
 pub mod moving;
 pub mod normalize;
@@ -66,6 +68,7 @@ pub use counts::PathCounts;
 pub use dtype::Dtype;
 pub use error::{Error, Result, reserved};
 pub use explain::{Explainer, Explanation};
+pub use join::{NearestWindow, WindowJoin};
 pub use measure::{EdrOutput, LcssOutput, LocalCost, Measure};
 pub use observer::{Launch, Observer, Uncounted, Unobserved};
 pub use passes::PassResults;

@@ -21,7 +21,7 @@ use dtw_core::{ColumnRanges, Scalar, Series};
 
 use crate::in_lanes::{LaneReach, interleave, load};
 use crate::keogh::Enveloped;
-use crate::lanes::Register;
+use crate::lanes::{MOST_LANES, Register};
 
 /// Rows of a strip, whose states are in registers.
 const ROWS: usize = 8;
@@ -156,6 +156,24 @@ impl<V: Register> Abandoning<V> {
                 self.sweep(token, query, cut, out);
             },
         );
+    }
+
+    /// As [`Abandoning::windows`], of windows as they are.
+    pub(crate) fn plain_windows(
+        &mut self,
+        token: V::Token,
+        query: &Enveloped<V::Scalar>,
+        points: &[V::Scalar],
+        starts: &[usize],
+        cut: Cut<V::Scalar>,
+        out: &mut [V::Scalar],
+    ) {
+        let length = query.ranges.m();
+        let mut windows = [Series::univariate(&[]); MOST_LANES];
+        for (window, start) in windows.iter_mut().zip(starts) {
+            *window = Series::univariate(&points[*start..*start + length]);
+        }
+        self.series(token, query, &windows[..starts.len()], cut, out);
     }
 
     /// The distances of `query` from series of one length, at most one per lane.

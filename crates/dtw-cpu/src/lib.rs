@@ -46,6 +46,7 @@ mod least;
 mod line;
 mod living;
 mod name;
+mod joined;
 mod nearest;
 mod nearest_any;
 mod nearest_dtw;

@@ -1,13 +1,15 @@
 //! The CPU's plan: pairs handed to threads a register-full at a time.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dtw_core::compute::cut_off;
 use dtw_core::derivative::Derivatives;
 use dtw_core::{
-    CheckedBatches, CheckedBlocks, Compute, Error, Gradients, Match, Observer, Pairing, Pass, PassResults,
-    Path, Problem, Ranked, Result, Scalar, SearchOptions, Series, SeriesBatch, Spec, Unobserved,
+    CheckedBatches, CheckedBlocks, Compute, Error, Gradients, Match, NearestWindow, Observer, Pairing, Pass,
+    PassResults, Path, Problem, Ranked, Result, Scalar, SearchOptions, Series, SeriesBatch, Spec, Unobserved,
+    WindowJoin,
 };
 use rayon::prelude::*;
 
@@ -274,6 +276,15 @@ impl<V: Register + Send + 'static> Compute<V::Scalar> for CpuPlan<V> {
         k: usize,
     ) -> Result<Option<Ranked<V::Scalar>>> {
         self.pruned_nearest(&pairs.x, &pairs.y, k)
+    }
+
+    fn nearest_windows(
+        &mut self,
+        pair: CheckedBatches<'_, V::Scalar>,
+        join: &WindowJoin,
+        some: Range<usize>,
+    ) -> Result<Option<Vec<NearestWindow<V::Scalar>>>> {
+        self.pruned_nearest_windows(pair.x.get(0), pair.y.get(0), join, some)
     }
 
     fn matches_in_blocks(

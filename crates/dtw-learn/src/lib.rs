@@ -9,6 +9,7 @@
 //! | [`tiled`] | the distance matrix, tile by tile under a memory limit; `ahead`: one is made while another is used |
 //! | [`mod@nearest`], `ranking` | which series of x are nearest to each of y |
 //! | [`mod@edges`] | which pairs are nearer than a threshold |
+//! | [`mod@profile`] | how far each window of a series is from the nearest other one: motifs, discords |
 //! | [`mod@classify`] | which label the nearest neighbours vote for; accuracy, confusion |
 //! | [`left_out`] | in which band series predict each other best |
 //! | [`mod@barycenter`] | the average under DTW (DBA) and other measures; the medoid |
@@ -39,6 +40,7 @@ mod draw;
 pub mod edges;
 pub mod left_out;
 pub mod nearest;
+pub mod profile;
 mod ranking;
 pub mod tiled;
 
@@ -54,4 +56,5 @@ pub use context::Context;
 pub use edges::{Edges, Threshold, edges};
 pub use left_out::leave_one_out;
 pub use nearest::{Neighbors, nearest, nearest_cells};
+pub use profile::{Discord, Motif, Profile, ProfileOptions, profile, profile_cells, profile_join};
 pub use tiled::{for_each_tile, pairwise};

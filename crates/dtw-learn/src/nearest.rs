@@ -126,13 +126,10 @@ pub(crate) fn nearest_of<T: Scalar>(
     let rest = y.slice(first..y.len());
     let pairing = if first == 0 { best_pairing(spec, &x, &y) } else { Pairing::Cross };
     let mut ranking = Ranking::new(k, rest.len(), spec.measure.is_similarity());
-    // Where the host's cores are idle, a tile is ranked sooner than the next one is there.
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = if context.backend().computes_elsewhere() { cores().min(RANKING_THREADS) } else { 1 };
     let pair = |i, j| pair(i, first + j);
     for_each_finite_tile(context, spec, pairing, x, rest, pair, |tile, values| {
         let (rows, columns) = (tile.rows.clone(), tile.columns.clone());
-        let threads = if values.len() < RANKING_VALUES { 1 } else { threads };
+        let threads = ranking_threads(context, values.len());
         ranking.offer_rows(rows.clone(), columns.clone(), values, threads);
         if tile.is_mirrored(pairing) {
             ranking.offer_columns(rows, columns, values, threads);
@@ -147,6 +144,15 @@ pub(crate) fn nearest_of<T: Scalar>(
     found.indices.append(&mut indices);
     found.distances.append(&mut distances);
     Ok(found)
+}
+
+/// Threads that rank so many distances: where the host's cores are idle, a tile is ranked sooner than the next one is
+/// there.
+pub(crate) fn ranking_threads<T: Scalar>(context: &Context<'_, T>, values: usize) -> usize {
+    if values < RANKING_VALUES || !context.backend().computes_elsewhere() {
+        return 1;
+    }
+    std::thread::available_parallelism().map_or(1, usize::from).min(RANKING_THREADS)
 }
 
 /// Grid cells that [`nearest`] tells the observer of.
@@ -182,10 +188,14 @@ fn pairing<T: Scalar>(
 /// The pairs that are swept where all distances are ranked. Half of them are enough for series with themselves where
 /// `d(x, y)` and `d(y, x)` have the same bits. Sums over all paths are the same but for their last digits.
 fn best_pairing<T: Scalar>(spec: &Spec, x: &SeriesBatch<'_, T>, y: &SeriesBatch<'_, T>) -> Pairing {
-    let is_symmetric = spec.anchor == Anchor::Global
+    if is_symmetric(spec) && x.is(y) { Pairing::SelfSymmetric } else { Pairing::Cross }
+}
+
+/// Whether `d(x, y)` and `d(y, x)` have the same bits.
+pub(crate) fn is_symmetric(spec: &Spec) -> bool {
+    spec.anchor == Anchor::Global
         && !matches!(spec.band, Band::Ranges(_))
-        && SoftResult::of(&spec.measure).is_none();
-    if is_symmetric && x.is(y) { Pairing::SelfSymmetric } else { Pairing::Cross }
+        && SoftResult::of(&spec.measure).is_none()
 }
 
 /// Series of y that are searched for at a time, at least.

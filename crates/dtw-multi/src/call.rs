@@ -1,17 +1,18 @@
 //! A plan of several devices: how each call is divided.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dtw_core::{
-    CheckedBatches, CheckedBlocks, Compute, Error, Gradients, Match, Observer, Pairing, Path, Plan, Problem,
-    Ranked, Result, Scalar, SearchOptions, SeriesBatch, Shape,
+    CheckedBatches, CheckedBlocks, Compute, Error, Gradients, Match, NearestWindow, Observer, Pairing, Path,
+    Plan, Problem, Ranked, Result, Scalar, SearchOptions, SeriesBatch, Shape, WindowJoin,
 };
 
 use crate::crew::{self, Worker as _};
 use crate::hand::{Hand, shared_limit};
 use crate::triangle::Square;
-use crate::work::{PairPart, Part, Rows, Slopes};
+use crate::work::{Numbers, PairPart, Part, Rows, Slopes};
 
 /// Rows of a matrix that each device should have, or its columns are divided.
 const ROWS: usize = 8;
@@ -273,6 +274,30 @@ impl<T: Scalar> Compute<T> for Call<T> {
             }
         }
         crew::alone(&mut self.hands, |hand| hand.plan_whole(problem, false)?.nearest(x, pairs.y, k))
+    }
+
+    /// Each device takes some of the windows of y.
+    fn nearest_windows(
+        &mut self,
+        pair: CheckedBatches<'_, T>,
+        join: &WindowJoin,
+        some: Range<usize>,
+    ) -> Result<Option<Vec<NearestWindow<T>>>> {
+        let (problem, even) = (&self.problem, self.even());
+        let (x, y) = (pair.x.get(0), pair.y.get(0));
+        if some.len() > 1 {
+            let found = crew::run(&mut self.hands, even, Numbers(some.clone()), |hand, piece| {
+                let nearest = hand.plan(problem)?.nearest_windows(x, y, join, piece.0.clone())?;
+                Ok(nearest.map(|nearest| (piece.0.start, nearest)))
+            });
+            let pruned = found.map(|found| found.into_iter().collect::<Option<Vec<_>>>().map(in_order));
+            if let Some(found) = settled(pruned) {
+                return found;
+            }
+        }
+        crew::alone(&mut self.hands, |hand| {
+            hand.plan_whole(problem, false)?.nearest_windows(x, y, join, some.clone())
+        })
     }
 
     /// Each device's own plan says so.

@@ -1,5 +1,7 @@
 //! What calls are cut into.
 
+use std::ops::Range;
+
 use dtw_core::{CheckedBatches, Gradients, Pairing, SeriesBatch};
 
 /// Units of a call that do not depend on each other, with the places of their results.
@@ -126,5 +128,20 @@ impl<T: Copy + Send + Sync> Work for PairPart<'_, T> {
     }
     fn split(&mut self, units: usize) -> Self {
         Self { x: self.x.split(units), y: self.y.split(units) }
+    }
+}
+
+/// Windows of a series, by their numbers.
+pub(crate) struct Numbers(pub(crate) Range<usize>);
+
+impl Work for Numbers {
+    fn units(&self) -> usize {
+        self.0.len()
+    }
+    fn split(&mut self, units: usize) -> Self {
+        let middle = self.0.start + units;
+        let taken = Self(self.0.start..middle);
+        self.0.start = middle;
+        taken
     }
 }

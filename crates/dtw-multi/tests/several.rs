@@ -9,7 +9,7 @@ use dtw_conformance::seed;
 use dtw_conformance::suite::{SECTIONS, run_checks_from};
 use dtw_core::{
     Backend, CheckedBatches, CheckedBlocks, Compute, Error, Gradients, Match, Observer, Pairing, Path, Plan,
-    Problem, Result, SearchOptions, SeriesBatch, Spec, Task,
+    Problem, Result, SearchOptions, Series, SeriesBatch, Spec, Task, WindowJoin,
 };
 use dtw_cpu::CpuBackend;
 use dtw_multi::{Member, Several};
@@ -311,4 +311,31 @@ fn an_observer_stops_all() {
 fn no_devices_are_refused() {
     let error = Several::<f64>::new(Vec::new()).unwrap_err().to_string();
     assert!(error.contains("one device or more"), "{error}");
+}
+
+#[test]
+fn windows_of_a_series_are_shared() {
+    let values: Vec<f64> = (0..500_u32).map(|k| f64::from(k * k % 97) + f64::from(k) / 100.0).collect();
+    let series = Series::univariate(&values);
+    let join = WindowJoin::new(12).with_exclusion(Some(6));
+    let windows = SeriesBatch::equal(&values[..12], 1, 12, 1).unwrap();
+    let problem = Problem::of(Spec::dtw(), Pairing::Cross, &windows, &windows).unwrap();
+    let found = |backend: &dyn Backend<f64>, some: std::ops::Range<usize>| {
+        let mut plan = backend.plan(&problem).unwrap();
+        plan.nearest_windows(series, series, &join, some).unwrap()
+    };
+    let one = CpuBackend::with_threads(1);
+    let several = Several::new(devices::<f64>(3)).unwrap().with_least_cells(0);
+    let all = found(&one, 0..489).unwrap();
+    assert_eq!(found(&several, 0..489).unwrap(), all);
+    assert_eq!(found(&several, 17..23).unwrap(), all[17..23]);
+    assert_eq!(found(&several, 5..5).unwrap(), []);
+    // One of them does not prune: all distances are to be computed.
+    let mixed = vec![member("cpu:0", CpuBackend::with_threads(1)), member("odd", Odd::new("odd"))];
+    assert_eq!(found(&Several::new(mixed).unwrap().with_least_cells(0), 0..489), None);
+    let mut plan = Backend::<f64>::plan(&several, &problem).unwrap();
+    for some in [0..490, 490..491] {
+        let error = plan.nearest_windows(series, series, &join, some).unwrap_err().to_string();
+        assert!(error.contains("expected some of the 489 windows of y"), "{error}");
+    }
 }

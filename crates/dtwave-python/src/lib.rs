@@ -18,6 +18,7 @@ mod inputs;
 mod learn;
 mod matrix;
 mod measures;
+mod profile;
 mod progress;
 #[cfg(feature = "cuda")]
 mod resident;
@@ -53,6 +54,8 @@ mod _native {
     use super::matrix::{condensed, pairwise_into, pairwise_to_file};
     #[pymodule_export]
     use super::measures::Spec;
+    #[pymodule_export]
+    use super::profile::{profile, profile_cells};
     #[pymodule_export]
     use super::progress::Bar;
     #[cfg(feature = "cuda")]

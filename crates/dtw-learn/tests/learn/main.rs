@@ -12,6 +12,7 @@ mod left_out;
 mod nearest;
 mod overflow;
 mod plain;
+mod profile;
 mod soft;
 mod tiled;
 mod watched;

@@ -42,7 +42,11 @@ fn every_algorithm_reports_and_stops() {
     let sampled =
         KMedoidsOptions::new(2).with_method(MedoidMethod::Clara(ClaraOptions::new(2).with_sample_size(5)));
     type Run<'a> = Box<dyn Fn(&Context<'_, f64>) -> Result<(), Error> + 'a>;
-    let runs: [(&str, Run<'_>); 10] = [
+    let elsewhere = plain::Elsewhere(plain::backend());
+    let long = plain::ragged(84, &[400], 1);
+    let long = long.batch().get(0);
+    let windows = ProfileOptions::new(6);
+    let runs: [(&str, Run<'_>); 12] = [
         ("nearest", Box::new(|c| nearest(c, &dtw, x, x, 2).map(drop))),
         ("pairwise", Box::new(|c| pairwise(c, &dtw, Pairing::SelfSymmetric, x, x).map(drop))),
         ("edges", Box::new(|c| edges(c, &dtw, Pairing::SelfSymmetric, x, x, Threshold::at(9.0)).map(drop))),
@@ -52,6 +56,14 @@ fn every_algorithm_reports_and_stops() {
         ("kmeans", Box::new(|c| kmeans(c, &dtw, x, &KMeansOptions::new(2)).map(drop))),
         ("batches", Box::new(|c| kmeans(c, &dtw, x, &batches).map(drop))),
         ("kmedoids", Box::new(|c| kmedoids(c, &dtw, x, &KMedoidsOptions::new(2)).map(drop))),
+        ("profile", Box::new(|c| profile(c, &dtw, long, &windows).map(drop))),
+        (
+            "profile by all distances",
+            Box::new(|c| {
+                let context = Context::new(&elsewhere).with_observer(c.observer().clone());
+                profile(&context.with_memory_limit(1 << 16), &dtw, long, &windows).map(drop)
+            }),
+        ),
         ("clara", Box::new(|c| kmedoids(c, &dtw, x, &sampled).map(drop))),
     ];
     for (name, run) in runs {
@@ -112,6 +124,26 @@ fn pruned_neighbours_report_the_cells_that_are_announced() {
                 let (distances, indices): (Vec<f64>, Vec<usize>) = brute.into_iter().take(3).unzip();
                 assert_eq!((found.distances(j), found.indices(j)), (&*distances, &*indices), "{measure:?}");
             }
+        }
+    }
+}
+
+#[test]
+fn a_profile_reports_the_cells_that_it_announces() {
+    let series = plain::ragged(85, &[200], 1);
+    let series = series.batch().get(0);
+    let (here, elsewhere) = (plain::backend(), plain::Elsewhere(plain::backend()));
+    let backends: [&dyn Backend<f64>; 2] = [&here, &elsewhere];
+    for (backend, other) in backends.into_iter().flat_map(|b| [(b, None), (b, Some(series))]) {
+        for options in [ProfileOptions::new(7), ProfileOptions::new(7).with_step(3)] {
+            let watch = Watch::new(u64::MAX);
+            let context = Context::new(backend).with_observer(watch.clone()).with_memory_limit(1 << 15);
+            match other {
+                None => profile(&context, &Spec::dtw(), series, &options).unwrap(),
+                Some(other) => profile_join(&context, &Spec::dtw(), series, other, &options).unwrap(),
+            };
+            let announced = profile_cells(&context, &Spec::dtw(), series, other, &options).unwrap();
+            assert_eq!(watch.cells.load(Ordering::Relaxed), announced);
         }
     }
 }

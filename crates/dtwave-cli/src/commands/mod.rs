@@ -12,6 +12,7 @@ mod devices;
 mod man;
 mod merge;
 mod pairwise;
+mod profile;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ use self::classify::ClassifyArgs;
 use self::cluster::ClusterArgs;
 use self::compute::{Compute, compute};
 use self::pairwise::PairwiseArgs;
+use self::profile::ProfileArgs;
 use self::search::SearchArgs;
 use crate::options::{named_as_given, offered};
 use crate::report;
@@ -58,6 +60,7 @@ enum Command {
     Merge(merge::MergeArgs),
     Classify(ClassifyArgs),
     Search(SearchArgs),
+    Profile(ProfileArgs),
     Align(AlignArgs),
     Barycenter(BarycenterArgs),
     Cluster(ClusterArgs),
@@ -74,6 +77,7 @@ fn command() -> clap::Command {
         ("pairwise", PairwiseArgs::OFFER),
         ("classify", ClassifyArgs::OFFER),
         ("search", SearchArgs::OFFER),
+        ("profile", ProfileArgs::OFFER),
         ("align", AlignArgs::OFFER),
         ("barycenter", BarycenterArgs::OFFER),
         ("cluster", ClusterArgs::OFFER),
@@ -83,6 +87,7 @@ fn command() -> clap::Command {
         cli.mut_subcommand(name, |command| offered(command, offer))
     })
     .mut_subcommand("search", search::worded)
+    .mut_subcommand("profile", profile::worded)
 }
 
 impl Cli {
@@ -115,6 +120,7 @@ impl Cli {
             Command::Merge(args) => merge::run(&args, cancel),
             Command::Classify(args) => compute(&args, cancel),
             Command::Search(args) => compute(&args, cancel),
+            Command::Profile(args) => compute(&args, cancel),
             Command::Align(args) => compute(&args, cancel),
         }
     }

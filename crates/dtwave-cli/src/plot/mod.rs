@@ -11,6 +11,7 @@ mod barycenter;
 mod canvas;
 mod heatmap;
 mod outline;
+mod profile;
 mod search;
 mod style;
 
@@ -34,6 +35,7 @@ pub(crate) use alignment::AlignmentFigure;
 pub(crate) use barycenter::{BarycenterFigure, Group};
 use canvas::{Canvas, Pixels};
 pub(crate) use heatmap::HeatMapFigure;
+pub(crate) use profile::{Pair, ProfileFigure};
 pub(crate) use search::{Hit, SearchFigure, Sketch};
 pub(crate) use style::short;
 
