@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use dtw_core::{
-    Blocks, CheckedBatches, CheckedBlocks, Error, Gradients, InMemory, Launch, LocalCost, Match,
-    Measure, Observer, Pairing, Path, Plan, Problem, Ranked, Result, SearchOptions, Series, SeriesBatch,
-    Spec, Uncounted,
+    Blocks, CheckedBatches, CheckedBlocks, Error, Gradients, InMemory, Launch, LocalCost, Match, Measure,
+    Observer, Pairing, Path, Plan, Problem, Ranked, Result, SearchOptions, Series, SeriesBatch, Spec,
+    Uncounted,
 };
 
 /// A backend that computes nothing and says which of its methods were called.
@@ -129,7 +129,8 @@ fn distances_reach_the_backend_with_outputs_of_their_length() {
     plan.distances(none, y, &mut []).unwrap();
     plan.distances_within(none, y, 1.0, &mut []).unwrap();
     assert_eq!(plan.calls, [""; 0]);
-    let (problem, scratch, is_usable) = (Plan::problem(&plan), Plan::scratch_bytes(&plan), Plan::is_usable(&plan));
+    let (problem, scratch, is_usable) =
+        (Plan::problem(&plan), Plan::scratch_bytes(&plan), Plan::is_usable(&plan));
     assert_eq!((problem.output_len(), scratch, is_usable), (0, 77, false));
     Plan::observe(&mut plan, Arc::new(dtw_core::Unobserved));
     assert_eq!(plan.calls, ["observe"]);
@@ -139,7 +140,12 @@ fn distances_reach_the_backend_with_outputs_of_their_length() {
 fn gradients_paths_and_alignments_are_of_zipped_pairs() {
     let (x, y) = (batch(&VALUES, 3), batch(&VALUES[..4], 2));
     let soft = Spec::soft_dtw(1.0);
-    fn gradients(plan: &mut Told, x: SeriesBatch<'_, f64>, y: SeriesBatch<'_, f64>, own: [usize; 4]) -> Result<()> {
+    fn gradients(
+        plan: &mut Told,
+        x: SeriesBatch<'_, f64>,
+        y: SeriesBatch<'_, f64>,
+        own: [usize; 4],
+    ) -> Result<()> {
         let [mut distances, mut grad_x, mut grad_y] = [own[1], own[2], own[3]].map(|count| vec![0.0; count]);
         let upstream = vec![1.0; own[0]];
         let (distances, grad_x, grad_y) = (&mut distances[..], &mut grad_x[..], &mut grad_y[..]);
@@ -276,7 +282,11 @@ fn a_reference_holds_a_window() {
     for (points, is_right) in [(2, false), (3, true), (4, true)] {
         let mut blocks = InMemory::new(batch(&VALUES[..points], 1).get(0));
         let found = plan.matches_in_blocks(queries, &mut blocks, &options);
-        if is_right { assert_eq!(found.unwrap().len(), 1) } else { refused(found, "fewer than a window of 3") }
+        if is_right {
+            assert_eq!(found.unwrap().len(), 1)
+        } else {
+            refused(found, "fewer than a window of 3")
+        }
     }
 }
 

@@ -110,10 +110,9 @@ mod tests {
         let itakura = Band::Itakura { max_slope: 2.0 };
         let held = |n, m| itakura.ranges(n, m, Anchor::Global).unwrap().cells();
         // Of the second the rows are points of y; slopes of 2 leave 4 points and 9 no path.
-        for (band, kind, whole, largest) in [
-            (&Band::Full, Rows::X, Some((4 + 2) * (7 + 3)), 4 * 7),
-            (&itakura, Rows::Y, None, held(7, 4)),
-        ] {
+        for (band, kind, whole, largest) in
+            [(&Band::Full, Rows::X, Some((4 + 2) * (7 + 3)), 4 * 7), (&itakura, Rows::Y, None, held(7, 4))]
+        {
             let banding = &mut Banding::new(band, Anchor::Global, 9);
             let (rows, columns, observer) = (&rows, &columns, &Unobserved);
             let mut pairs = Pairs { pairing: Pairing::Cross, rows, columns, kind, banding, observer };
