@@ -17,6 +17,9 @@ use crate::python;
 /// The crates that are plain logic. The others are sweeps: the conformance suite judges those, and plants faults of
 /// its own (`every_fault_is_noticed`).
 const CRATES: &[&str] = &["dtw-core", "dtw-plan", "dtw-learn", "dtwave", "dtwave-files", "dtwave-results"];
+/// The crates whose tests write to `/dev/null` and `/dev/full`. With a fault in how it tells a device from a file, a
+/// mutant puts a file in their place, for every program of the machine, if it may: as root it may.
+const WRITE_TO_DEVICES: &[&str] = &["dtwave-results", "dtwave-cli"];
 /// The share of mutants that tests have to notice, in percent.
 const LEAST: f64 = 92.0;
 
@@ -45,6 +48,13 @@ pub(crate) fn mutants(options: &Options) -> Result<()> {
     );
     let named: Vec<&str> = options.crates.iter().map(String::as_str).collect();
     let crates = if named.is_empty() { CRATES } else { &named };
+    if let Some(name) = crates.iter().find(|name| WRITE_TO_DEVICES.contains(name)) {
+        ensure!(
+            !is_root(&sh),
+            "a mutant of {name} may replace /dev/null, to which its tests write: run it as a user who may not write to \
+             /dev, not as root, or name other crates"
+        );
+    }
     let mut counts = BTreeMap::new();
     for name in crates {
         let output = root().join("target/mutants").join(name);
@@ -65,6 +75,11 @@ pub(crate) fn mutants(options: &Options) -> Result<()> {
         counts.iter().filter(|(_, found)| found.share() < LEAST).map(|(name, _)| *name).collect();
     ensure!(few.is_empty(), "tests notice fewer than {LEAST} % of the mutants of {}", few.join(", "));
     Ok(())
+}
+
+/// Whether this user may replace devices; `false` where there are no such users.
+fn is_root(sh: &Shell) -> bool {
+    cmd!(sh, "id -u").quiet().ignore_stderr().read().is_ok_and(|id| id == "0")
 }
 
 /// How many mutants tests noticed, as cargo-mutants counts them. A mutant that does not compile is none.

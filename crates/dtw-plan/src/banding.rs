@@ -332,7 +332,9 @@ mod tests {
         let (x, y) = (Order::ragged([5, 7, 5].into_iter(), 0), Order::ragged([6, 6, 8].into_iter(), 0));
         let whole = Rect { rows: 0..3, columns: 0..3, pairing: Pairing::Cross };
         let (mut banding, mut table) = (Banding::new(&band, Anchor::Global, 8), Table::default());
-        assert_eq!(table.bytes(), 0);
+        // Two lengths of either side, each with as many ranges as the longest of all at most.
+        assert_eq!((table.bytes(), banding.most_ranges(&x, &y)), (0, 2 * 2 * 8));
+        assert_eq!(Banding::new(&Band::Full, Anchor::Global, 8).most_ranges(&x, &y), 0);
         for _ in 0..2 {
             assert!(banding.fill(&mut table, &whole, &x, &y, Rows::X).unwrap());
             table.is_on_the_device();
@@ -371,6 +373,7 @@ mod tests {
         let mut columns = Vec::new();
         transpose(&own, &mut columns);
         for (j, rows) in columns.iter().enumerate() {
+            assert!(rows.end <= 7, "{rows:?}");
             for i in 0..7 {
                 assert_eq!((rows.start as usize..rows.end as usize).contains(&i), own.row(i).contains(&j));
             }

@@ -279,7 +279,7 @@ mod tests {
             assert_eq!(pairs, triangle.pairs().collect::<Vec<_>>(), "{tasks}");
             assert_eq!(bands.iter().map(Rect::tasks).sum::<u64>(), triangle.tasks());
             assert!(bands.iter().all(|band| band.tasks() <= tasks.max(9)), "{tasks}");
-            assert_eq!(bands.len(), count, "{tasks}");
+            assert_eq!((bands.len(), bands[count - 1].rows.end), (count, 12), "{tasks}");
         }
     }
 
@@ -291,5 +291,8 @@ mod tests {
                 .unwrap_err();
         let Error::OutOfMemory { requested_bytes, available_bytes, .. } = error else { panic!("{error}") };
         assert_eq!((requested_bytes, available_bytes), (2000, 1600));
+        // What fits to the byte is not refused.
+        assert_eq!(cut(3, 500, &budget, |_| 500).unwrap(), [0..1, 1..2, 2..3]);
+        assert_eq!(cut(3, 1000, &budget, |_| 500).unwrap(), [0..2, 2..3]);
     }
 }

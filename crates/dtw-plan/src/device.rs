@@ -36,14 +36,6 @@ pub struct Pairs<'a> {
 }
 
 impl Pairs<'_> {
-    /// The order of a side.
-    pub fn order(&self, axis: Axis) -> &Order {
-        match axis {
-            Axis::Rows => self.rows,
-            Axis::Columns => self.columns,
-        }
-    }
-
     /// Cells of all pairs of a rectangle.
     ///
     /// # Errors
@@ -103,4 +95,35 @@ pub trait Fetch<T>: TileDevice {
     /// # Errors
     /// What the device says of the sweep or of the transfer; nothing is handed over then.
     fn finish_fetch(&mut self, slot: usize, results: usize, take: &mut dyn FnMut(&[T])) -> Result<()>;
+}
+
+#[cfg(test)]
+mod tests {
+    use dtw_core::{Anchor, Band, Unobserved};
+
+    use super::*;
+
+    #[test]
+    fn the_cells_of_a_rectangle_and_of_its_largest_pair() {
+        let (rows, columns) = (Order::ragged([9, 4, 2].into_iter(), 0), Order::ragged([7, 3].into_iter(), 0));
+        let rect = Rect { rows: 1..3, columns: 0..2, pairing: Pairing::Cross };
+        let itakura = Band::Itakura { max_slope: 2.0 };
+        let held = |n, m| itakura.ranges(n, m, Anchor::Global).unwrap().cells();
+        // Of the second the rows are points of y; slopes of 2 leave 4 points and 9 no path.
+        for (band, kind, whole, largest) in
+            [(&Band::Full, Rows::X, Some((4 + 2) * (7 + 3)), 4 * 7), (&itakura, Rows::Y, None, held(7, 4))]
+        {
+            let banding = &mut Banding::new(band, Anchor::Global, 9);
+            let (rows, columns, observer) = (&rows, &columns, &Unobserved);
+            let mut pairs = Pairs { pairing: Pairing::Cross, rows, columns, kind, banding, observer };
+            assert_eq!(pairs.longest(&rect), (4, 7));
+            assert_eq!(pairs.most_cells(&rect), largest);
+            assert_eq!(pairs.cells(&rect).ok(), whole);
+            if band == &itakura {
+                let far = Rect { rows: 0..1, columns: 1..2, pairing: Pairing::Cross };
+                assert!(pairs.cells(&far).is_err());
+                assert_eq!(pairs.most_cells(&far), 9 * 3, "at most");
+            }
+        }
+    }
 }

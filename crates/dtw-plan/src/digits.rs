@@ -173,6 +173,23 @@ mod tests {
     }
 
     #[test]
+    fn a_result_is_of_the_pair_of_its_place() {
+        let (values, ends) = ([0.0_f64; 10], [0, 2, 5]);
+        let (ragged, equal) =
+            (SeriesBatch::ragged(&values[..5], &ends, 1), SeriesBatch::equal(&values, 2, 5, 1));
+        let (ragged, equal) = (ragged.unwrap(), equal.unwrap());
+        let cross = Batches { pairing: Pairing::Cross, x: &ragged, y: &equal };
+        let zipped = Batches { pairing: Pairing::Zipped, ..cross };
+        assert_eq!((cross.of(1), cross.of(2), zipped.of(1)), ((0, 1), (1, 0), (1, 1)));
+        assert_eq!((cross.lengths(1), cross.lengths(2), zipped.lengths(1)), ((2, 5), (3, 5), (3, 5)));
+        assert_eq!(
+            (cross.only_lengths(), Batches { y: &ragged, x: &equal, ..cross }.only_lengths()),
+            (None, None)
+        );
+        assert_eq!(Batches { x: &equal, ..cross }.only_lengths(), Some((5, 5)));
+    }
+
+    #[test]
     fn nothing_is_swept_again_where_nothing_is_lost() {
         for pairing in [Pairing::Cross, Pairing::Zipped, Pairing::SelfSymmetric] {
             assert_eq!(kept(pairing, &[]), (vec![], vec![]));

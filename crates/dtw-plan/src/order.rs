@@ -221,6 +221,19 @@ mod tests {
     }
 
     #[test]
+    fn lengths_of_some_places_and_of_all() {
+        let ragged = Order::ragged([7, 4, 6].into_iter(), 1);
+        assert_eq!((ragged.lengths(), ragged.longest(1..3), ragged.longest(0..0)), (&[6, 3, 5][..], 5, 0));
+        assert_eq!((ragged.total(|length| 10 * length as u64), ragged.distinct()), (140, vec![3, 5, 6]));
+        let equal = Order::equal(3, 5);
+        assert_eq!((equal.lengths(), equal.longest(1..3), equal.longest(2..2)), (&[][..], 5, 0));
+        assert_eq!((equal.total(|length| 10 * length as u64), equal.distinct()), (150, vec![5]));
+        let none = Order::equal(0, 5);
+        assert_eq!((none.total(|_| panic!("of no series")), none.distinct()), (0, vec![]));
+        assert_eq!([ragged, equal, none].map(|order| order.is_empty()), [false, false, true]);
+    }
+
+    #[test]
     fn pairs_are_as_many_as_tasks() {
         for pairing in [Pairing::Cross, Pairing::SelfSymmetric, Pairing::Zipped] {
             let columns = if pairing == Pairing::Cross { 0..4 } else { 2..5 };

@@ -87,6 +87,7 @@ mod tests {
                         part.columns.end <= at || at <= part.columns.start
                     })
                 };
+                assert!(parts.iter().all(|part| part.tasks() > 0), "{pairing:?} {begins:?}: {parts:?}");
                 assert!(parts.iter().all(narrow), "{pairing:?} {begins:?}: {parts:?}");
             }
         }

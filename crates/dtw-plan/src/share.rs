@@ -13,9 +13,12 @@ const WORTH: usize = 1 << 20;
 /// Calls `work` with each item. Several threads do so where the items move `bytes` that are worth them.
 pub(crate) fn share<I: Send>(items: impl Iterator<Item = I> + Send, bytes: usize, work: impl Fn(I) + Sync) {
     static CORES: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get));
-    let most = bytes / WORTH;
-    let threads = if most > 1 { most.min(MOST).min(*CORES) } else { 1 };
-    among(threads, items, work);
+    among(worthwhile(bytes, *CORES), items, work);
+}
+
+/// Threads that so many bytes are worth.
+fn worthwhile(bytes: usize, cores: usize) -> usize {
+    (bytes / WORTH).min(MOST).min(cores).max(1)
 }
 
 /// Calls `work` with each item, in so many threads: the caller's, and others as far as the system has them.
@@ -52,6 +55,14 @@ mod tests {
             assert!(start.elapsed() < Duration::from_secs(20), "there are fewer threads");
             thread::yield_now();
         }
+    }
+
+    #[test]
+    fn threads_are_as_many_as_the_bytes_are_worth() {
+        let mebibytes = [0, 1, 2, 3, 100].map(|count| count << 20);
+        assert_eq!(mebibytes.map(|bytes| worthwhile(bytes, 64)), [1, 1, 2, 3, 8]);
+        assert_eq!(mebibytes.map(|bytes| worthwhile(bytes, 2)), [1, 1, 2, 2, 2]);
+        assert_eq!(worthwhile((2 << 20) - 1, 64), 1);
     }
 
     #[test]

@@ -235,6 +235,21 @@ fn a_transfer_runs_under_the_next_sweep() {
 }
 
 #[test]
+fn series_are_loaded_once_as_long_as_they_stay() {
+    let (many, one) = (batch(std::iter::repeat_n(5, 6)), batch(std::iter::once(5)));
+    let loads = |x: &SeriesBatch<'_, f64>, y: &SeriesBatch<'_, f64>, pairing, limit| {
+        let mut device = Copies::new(x, y, &Band::Full);
+        run(&mut device, pairing, &Budget::of(limit), &Unobserved, None).unwrap();
+        device.asked.iter().filter(|asked| **asked == Asked::Load).count()
+    };
+    let (many, one) = (many.batch(), one.batch());
+    // The columns of a triangle are its rows.
+    assert_eq!(loads(&many, &many, Pairing::SelfSymmetric, 1 << 20), 1);
+    // 200 bytes hold four rows of 40 beside the only column, which stays for the other two.
+    assert_eq!(loads(&many, &one, Pairing::Cross, 400), 3);
+}
+
+#[test]
 fn nothing_is_under_way_after_an_error() {
     let series = batch(std::iter::repeat_n(5, 6));
     let x = series.batch();
