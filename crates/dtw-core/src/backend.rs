@@ -36,9 +36,15 @@ pub trait Backend<T: Scalar>: Send + Sync + std::fmt::Debug {
     /// [`crate::Error::Unsupported`], or [`crate::Error::OutOfMemory`] when the problem's memory limit is too small.
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>>;
 
-    /// Whether [`Plan::nearest`] and [`Plan::nearest_windows`] of such a problem may find what is nearest without all
-    /// distances. The default: no.
+    /// Whether [`Plan::nearest`] of such a problem may find the nearest series without all distances. The default: no.
     fn prunes_nearest(&self, problem: &Problem) -> bool {
+        let _ = problem;
+        false
+    }
+
+    /// Whether [`Plan::nearest_windows`] of such a problem may find the nearest windows without all distances. The
+    /// default: no.
+    fn prunes_windows(&self, problem: &Problem) -> bool {
         let _ = problem;
         false
     }

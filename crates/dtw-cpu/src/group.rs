@@ -17,7 +17,7 @@ use crate::gradient_scratch::GradientScratch;
 use crate::gradient_single::SingleScratch;
 use crate::lanes::{MOST_LANES, Register};
 use crate::living::Living;
-use crate::open::{self, SweepOpen};
+use crate::open::{self, Least};
 use crate::prepare::Pair;
 use crate::quantity::{Quantity, dispatch_quantity};
 use crate::side::{Side, Stored};
@@ -376,11 +376,11 @@ fn apart_cost<V: Register>(n: usize, m: usize, ranges: &ColumnRanges, uniform: b
 }
 
 /// Sweeps one register-full of pairs side by side.
-pub(crate) struct SweepBatch<'a, 's, V: Register> {
-    pub(crate) token: V::Token,
+struct SweepBatch<'a, 's, V: Register> {
+    token: V::Token,
     x: &'a Side<V>,
     y: &'a Side<V>,
-    pub(crate) ends: &'s [(usize, usize)],
+    ends: &'s [(usize, usize)],
     ranges: &'s ColumnRanges,
     tables: &'s mut BatchTables<V>,
     out: &'s mut [V::Scalar],
@@ -416,6 +416,25 @@ impl<'a, V: Register + 'a, P: Stored<'a, V>> Visitor<V, P> for SweepBatch<'a, '_
     }
 }
 
+/// A batch whose matches' costs are wanted.
+struct SweepOpen<'a, 's, V: Register>(SweepBatch<'a, 's, V>);
+
+impl<'a, V: Register + 'a, P: Stored<'a, V>> Visitor<V, P> for SweepOpen<'a, '_, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn visit<R: Recurrence<V, P>>(self, recurrence: R) {
+        let Self(batch) = self;
+        let mut least = Least::new(batch.token, batch.ends);
+        let out = V::compiled(
+            batch.token,
+            #[inline(always)]
+            || batch.run::<P, R, _>(&recurrence, &mut least),
+        );
+        out.copy_from_slice(&least.cost.lanes()[..out.len()]);
+    }
+}
+
 impl<'a, 's, V: Register + 'a> SweepBatch<'a, 's, V> {
     /// Sweeps by the recurrence of the spec: of a subsequence search, for the costs of the best matches.
     #[inline(always)]
@@ -430,7 +449,7 @@ impl<'a, 's, V: Register + 'a> SweepBatch<'a, 's, V> {
 
     /// Sweeps, and gives back where the results are: of each lane that of its last cell.
     #[inline(always)]
-    pub(crate) fn run<P: Stored<'a, V>, R: Recurrence<V, P>, K: CellRecorder<V>>(
+    fn run<P: Stored<'a, V>, R: Recurrence<V, P>, K: CellRecorder<V>>(
         self,
         recurrence: &R,
         recorder: &mut K,

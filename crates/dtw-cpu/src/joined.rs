@@ -16,8 +16,8 @@ use dtw_core::bounds::raised;
 use dtw_core::contenders::Contenders;
 use dtw_core::moving::Moving;
 use dtw_core::{
-    Anchor, ColumnRanges, Dtype, Error, NearestWindow, Observer, Result, Scalar, SearchOptions, Series,
-    WindowJoin,
+    Anchor, Band, ColumnRanges, Dtype, Error, LocalCost, Measure, NearestWindow, Observer, Problem, Result,
+    Scalar, SearchOptions, Series, WindowJoin,
 };
 use rayon::prelude::*;
 
@@ -25,9 +25,8 @@ use crate::abandon::{Abandoning, Cut};
 use crate::group::Scratch;
 use crate::keogh::{Enveloped, Reach, Stretch};
 use crate::lanes::Register;
-use crate::nearest::is_pruned;
 use crate::plan::{CpuPlan, own};
-use crate::told::Told;
+use crate::told::{OF_DTW, Told};
 
 /// Windows of a stretch, unless they are longer: more would cost digits of the moments of a walk.
 const STRETCH: usize = 1 << 11;
@@ -70,6 +69,15 @@ struct Own<T> {
     tried: Vec<usize>,
     /// Of the queries before: how far away the nearest windows were, the latest last.
     apart: Vec<isize>,
+}
+
+/// Whether the nearest windows of this problem are found by bounds.
+pub(crate) fn is_pruned(problem: &Problem) -> bool {
+    let (spec, shape) = (problem.spec(), problem.shape());
+    spec.measure == (Measure::Dtw { cost: LocalCost::SquaredEuclidean })
+        && spec.anchor == Anchor::Global
+        && matches!(spec.band, Band::Full | Band::SakoeChiba { .. })
+        && shape.channels == 1
 }
 
 impl<V: Register + Send> CpuPlan<V> {
@@ -206,7 +214,7 @@ impl<V: Register> Joined<'_, V> {
             Ok(nearest)
         });
         let found = found.collect::<Result<_>>()?;
-        told.tell(observer, self.ranges.cells());
+        told.tell(observer, self.ranges.cells(), OF_DTW);
         Ok(found)
     }
 

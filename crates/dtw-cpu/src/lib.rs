@@ -158,6 +158,10 @@ impl<T: Element> Backend<T> for CpuBackend {
         nearest::is_pruned(problem, self.isa.is_tuned())
     }
 
+    fn prunes_windows(&self, problem: &Problem) -> bool {
+        joined::is_pruned(problem)
+    }
+
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
         T::plan(self.isa, problem, self.threads.clone())
     }

@@ -2,13 +2,13 @@
 //! channel, a pair in each lane, for pairs that matter only below a cut.
 //!
 //! **Dead cells.** A state is the least of the sums, as computed, along the paths to its cell. Such a sum never falls
-//! on its way: prices are not negative, and rounding is monotone, so that `fl(s + p) ≥ s`. A path still arrives at every
-//! later column, and pays [`Recurrence::least`] there or more. So a cell is dead, which no path below the cut visits,
-//! where its state reaches the cut, or reaches the raised cut less those terms ([`dtw_core::bounds::raised`], whose
-//! proof needs no more of the terms than that each is at most what a path pays there as computed, and not negative).
-//! As in EAP (Herrmann & Webb 2021, 10.1007/s10618-021-00782-4), dead cells are left out from both sides: a strip of
-//! rows begins at the first place where the row above it lives in some lane, and ends where nothing lives that it
-//! could go on from. A lane is alone in nothing: cells are left out when they are dead in all lanes.
+//! on its way: prices are not negative, and rounding is monotone, so that `fl(s + p) ≥ s`. A path still arrives at
+//! every later column, and pays [`Recurrence::least`] there or more. So a cell is dead, which no path below the cut
+//! visits, where its state reaches the cut, or reaches the raised cut less those terms ([`dtw_core::bounds::raised`],
+//! whose proof needs no more of the terms than that each is at most what a path pays there as computed, and not
+//! negative). As in EAP (Herrmann & Webb 2021, 10.1007/s10618-021-00782-4), dead cells are left out from both sides: a
+//! strip of rows begins at the first place where the row above it lives in some lane, and ends where nothing lives that
+//! it could go on from. A lane is alone in nothing: cells are left out when they are dead in all lanes.
 //!
 //! **The same bits.** Infinite states and states of dead cells only ever reach states that are dead, too: the least
 //! arrival of a living cell is from a living cell, which is visited, by the operations of the batched sweep. What comes
@@ -68,8 +68,8 @@ impl<V: Register> Living<V> {
         self.x.bytes() + self.y.bytes() + registers * size_of::<V>()
     }
 
-    /// The distances of `query`, in the rows, from `others`, at most one per lane; infinite where the last state reaches
-    /// the cut. Returns how many columns of rows were swept.
+    /// The distances of `query`, in the rows, from `others`, at most one per lane; infinite where the last state
+    /// reaches the cut. Returns how many columns of rows were swept.
     #[expect(clippy::too_many_arguments, reason = "the pairs, where they go, and how")]
     pub(crate) fn sweep(
         &mut self,

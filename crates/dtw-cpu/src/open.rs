@@ -1,13 +1,11 @@
 //! The costs of the best matches of as many pairs as a register has lanes: the least of each pair's last row, without
 //! where the match starts.
 
-use dtw_core::recurrence::{Recurrence, State, Visitor};
+use dtw_core::recurrence::State;
 use dtw_core::{Anchor, Band, Scalar, Spec};
 
 use crate::cells::CellRecorder;
-use crate::group::SweepBatch;
 use crate::lanes::Register;
-use crate::side::Stored;
 
 /// Most points of a series that is swept side by side with others: a reference takes two registers for each, some MB
 /// for each thread. `f32` tells such numbers apart.
@@ -19,18 +17,18 @@ pub(crate) fn takes(spec: &Spec, (n, m): (usize, usize)) -> bool {
 }
 
 /// The least cost in the last row of each lane's pair.
-struct Least<V> {
+pub(crate) struct Least<V> {
     /// Of each lane, its last row and its last column, 0-based.
     last: [V; 2],
     /// Rows of a strip in which no lane ends are passed over: the strip asked about, and the rows in which some do.
     first: usize,
     ending: u32,
-    cost: V,
+    pub(crate) cost: V,
 }
 
 impl<V: Register> Least<V> {
     #[inline(always)]
-    fn new(token: V::Token, ends: &[(usize, usize)]) -> Self {
+    pub(crate) fn new(token: V::Token, ends: &[(usize, usize)]) -> Self {
         let mut last = [V::splat(token, V::Scalar::ZERO); 2];
         for l in 0..V::LANES {
             let (n, m) = ends[l.min(ends.len() - 1)];
@@ -72,24 +70,5 @@ impl<V: Register> CellRecorder<V> for Least<V> {
                 self.cost = self.cost.min(cost);
             }
         }
-    }
-}
-
-/// A batch whose matches' costs are wanted.
-pub(crate) struct SweepOpen<'a, 's, V: Register>(pub(crate) SweepBatch<'a, 's, V>);
-
-impl<'a, V: Register + 'a, P: Stored<'a, V>> Visitor<V, P> for SweepOpen<'a, '_, V> {
-    type Output = ();
-
-    #[inline(always)]
-    fn visit<R: Recurrence<V, P>>(self, recurrence: R) {
-        let Self(batch) = self;
-        let mut least = Least::new(batch.token, batch.ends);
-        let out = V::compiled(
-            batch.token,
-            #[inline(always)]
-            || batch.run::<P, R, _>(&recurrence, &mut least),
-        );
-        out.copy_from_slice(&least.cost.lanes()[..out.len()]);
     }
 }

@@ -97,6 +97,10 @@ impl<T: Scalar> Backend<T> for Several<T> {
         self.members.iter().all(|member| member.backend.prunes_nearest(problem))
     }
 
+    fn prunes_windows(&self, problem: &Problem) -> bool {
+        self.members.iter().all(|member| member.backend.prunes_windows(problem))
+    }
+
     fn computes_elsewhere(&self) -> bool {
         self.members.iter().all(|member| member.backend.computes_elsewhere())
     }

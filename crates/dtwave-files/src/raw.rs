@@ -275,7 +275,7 @@ mod tests {
             [&b"\x1f\x8b\x08\x00"[..], b"\xfd7zXZ\0\0\0", b"PK\x03\x04", b"\x93NUMPY\x01\x00", &[0; 8]]
         {
             let expected: Vec<f64> = bytes.iter().map(|byte| f64::from(*byte)).collect();
-            assert_eq!(read("a.u8", bytes).unwrap().series, [expected.clone()]);
+            assert_eq!(read("a.u8", bytes).unwrap().series, std::slice::from_ref(&expected));
             assert_eq!(in_blocks("a.u8", bytes, &options(), 3).unwrap(), expected);
         }
         refuses("a.u8.gz", b"\x01\x02", &["the name says gzip", "no gzip data"]);

@@ -15,7 +15,7 @@
 //! windows are at distance 0 of each other, and their distance to another window is that of a line of zeros.
 //!
 //! [`Profile::motifs`] and [`Profile::discords`] are what stands out. Where the backend has bounds
-//! ([`dtw_core::Backend::prunes_nearest`]), few pairs are swept; the result has the same bits. Windows are copied, and
+//! ([`dtw_core::Backend::prunes_windows`]), few pairs are swept; the result has the same bits. Windows are copied, and
 //! distances made, a part at a time within the memory limit.
 //!
 //! ```
@@ -34,7 +34,8 @@ mod options;
 mod summary;
 
 use dtw_core::{
-    Anchor, Pairing, Problem, Result, Scalar, Series, SeriesBatch, Shape, Spec, WindowJoin, bail_invalid,
+    Anchor, NearestWindow, Pairing, Problem, Result, Scalar, Series, SeriesBatch, Shape, Spec, WindowJoin,
+    bail_invalid,
 };
 
 pub use self::options::ProfileOptions;
@@ -164,7 +165,7 @@ impl<'a, T: Scalar> Joined<'a, '_, T> {
     fn pairing(&self) -> Result<Pairing> {
         let is_half = self.other.is_none()
             && is_symmetric(self.spec)
-            && !self.context.backend().prunes_nearest(&self.problem(Pairing::Cross, 1, 1)?);
+            && !self.context.backend().prunes_windows(&self.problem(Pairing::Cross, 1, 1)?);
         Ok(if is_half { Pairing::SelfSymmetric } else { Pairing::Cross })
     }
 
@@ -178,17 +179,17 @@ impl<'a, T: Scalar> Joined<'a, '_, T> {
     }
 
     /// By the backend's bounds, where it has some.
-    fn pruned(&self, join: &WindowJoin) -> Result<Option<Vec<Option<(usize, T)>>>> {
+    fn pruned(&self, join: &WindowJoin) -> Result<Option<Vec<NearestWindow<T>>>> {
         let (rows, columns) = self.counts(join);
         let problem = self.problem(Pairing::Cross, rows, columns)?;
-        if !self.context.backend().prunes_nearest(&problem) {
+        if !self.context.backend().prunes_windows(&problem) {
             return Ok(None);
         }
         self.context.plan(problem, 0)?.nearest_windows(self.rows(), self.series, join, 0..columns)
     }
 
     /// By all distances.
-    fn ranked(&self, join: &WindowJoin) -> Result<Vec<Option<(usize, T)>>> {
+    fn ranked(&self, join: &WindowJoin) -> Result<Vec<NearestWindow<T>>> {
         let (rows, columns) = self.counts(join);
         let is_half = self.other.is_none() && is_symmetric(self.spec);
         let mut ranking = Ranking::new(1, columns, false);

@@ -1,6 +1,6 @@
 //! A profile, and what stands out in it: motifs and discords.
 
-use dtw_core::Scalar;
+use dtw_core::{NearestWindow, Scalar};
 
 use super::options::ProfileOptions;
 
@@ -40,7 +40,7 @@ pub struct Discord<T> {
 }
 
 impl<T: Scalar> Profile<T> {
-    pub(super) fn new(options: &ProfileOptions, is_join: bool, nearest: Vec<Option<(usize, T)>>) -> Self {
+    pub(super) fn new(options: &ProfileOptions, is_join: bool, nearest: Vec<NearestWindow<T>>) -> Self {
         Self {
             window: options.window,
             step: options.step,
