@@ -33,6 +33,7 @@ fn measures(random: &mut Random) -> Measure {
     let g = random.one(&[0.0, 0.05, 1.0, 60.0]);
     let gap = random.one(&[0.0, 0.5, -2.0, 1e3]);
     let degree = random.one(&[1.0, 2.0, 3.0]);
+    let epsilon = random.one(&[0.0, 0.1, 0.5]);
     let output = random.one(&[EdrOutput::Count, EdrOutput::Normalized]);
     random.one(&[
         Measure::Dtw { cost },
@@ -43,7 +44,7 @@ fn measures(random: &mut Random) -> Measure {
         Measure::Erp { gap },
         Measure::Msm { c: free },
         Measure::Twed { nu: free * 0.01, lambda: free, degree },
-        Measure::Edr { epsilon: random.one(&[0.0, 0.1, 0.5]), output },
+        Measure::Edr { epsilon, output },
     ])
 }
 
