@@ -59,7 +59,7 @@ fn all<T: Element>() {
     // Around the ends of strips and of registers; equal lengths, then all different.
     for (count, n, m) in [(1, 1, 1), (5, 8, 40), (17, 9, 33), (4, 31, 7), (16, 64, 65)] {
         for channels in [1, 3] {
-            let (x, y) = (batch::<T>(&vec![n; count], channels, 1), batch::<T>(&vec![m; 5], channels, 900));
+            let (x, y) = (batch::<T>(&vec![n; count], channels, 1), batch::<T>(&[m; 5], channels, 900));
             check(x.batch(), y.batch());
         }
     }
