@@ -66,8 +66,8 @@ def profile(
     batches = [_inputs.one(value, name, given.layout) for name, value in arguments.items()]
     if other is not None:
         _frames.check_same_order([series, other], "series and other")
-        _calls.same_channels(*batches, "dtwave.nearest")
-    call = _calls.prepared(batches, given)
+        _calls.same_channels(batches[0], batches[1], "dtwave.nearest")
+    call = _calls.prepared(batches, given, ("step", "exclusion"))
     how = (points, apart, own.normalize == "z", zone)
 
     def cells() -> int:
