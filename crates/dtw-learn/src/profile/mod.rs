@@ -99,9 +99,7 @@ pub fn profile_cells<T: Scalar>(
         Pairing::SelfSymmetric => rows as u64 * (rows as u64 + 1) / 2,
         Pairing::Cross | Pairing::Zipped => rows as u64 * columns as u64,
     };
-    let window = SeriesBatch::single(joined.first_window(&series));
-    let problem = Problem::of(spec.clone(), Pairing::Zipped, &window, &window)?;
-    Ok(problem.cells(&window, &window)?.saturating_mul(pairs))
+    Ok(joined.pair_cells()?.saturating_mul(pairs))
 }
 
 /// A profile to be made.
@@ -153,6 +151,12 @@ impl<'a, T: Scalar> Joined<'a, '_, T> {
 
     fn first_window<'s>(&self, series: &Series<'s, T>) -> Series<'s, T> {
         Series { values: &series.values[..self.options.window * series.channels], ..*series }
+    }
+
+    /// Grid cells of two windows.
+    fn pair_cells(&self) -> Result<u64> {
+        let window = SeriesBatch::single(self.first_window(&self.series));
+        Problem::of(self.spec.clone(), Pairing::Zipped, &window, &window)?.cells(&window, &window)
     }
 
     /// The problem of some windows with others.
@@ -250,6 +254,12 @@ impl<'a, T: Scalar> Joined<'a, '_, T> {
         let name = |i: usize, j: usize| {
             format!("the windows at {} and {}", (from + i) * join.step, (to + j) * join.step)
         };
+        // Where a backend that prunes could not, all pairs were announced, and half of them are told of below.
+        let untold = if is_symmetric(self.spec) && self.other.is_none() && self.pairing()? == Pairing::Cross {
+            self.pair_cells()?
+        } else {
+            0
+        };
         let mut masked: Vec<T> = Vec::new();
         for_each_finite_tile(context, self.spec, pairing, x, y, name, |tile, values| {
             let rows = from + tile.rows.start..from + tile.rows.end;
@@ -263,6 +273,11 @@ impl<'a, T: Scalar> Joined<'a, '_, T> {
                     &masked
                 }
             };
+            let mirrored = match tile.pairing {
+                Pairing::SelfSymmetric => rows.len() * (rows.len() - 1) / 2,
+                _ => rows.len() * columns.len(),
+            };
+            context.observer().advance(untold * mirrored as u64);
             let threads = ranking_threads(context, values.len());
             ranking.offer_rows(rows.clone(), columns.clone(), values, threads);
             if is_mirrored || tile.is_mirrored(pairing) {

@@ -135,9 +135,11 @@ fn a_profile_reports_the_cells_that_it_announces() {
     let (here, elsewhere) = (plain::backend(), plain::Elsewhere(plain::backend()));
     let backends: [&dyn Backend<f64>; 2] = [&here, &elsewhere];
     for (backend, other) in backends.into_iter().flat_map(|b| [(b, None), (b, Some(series))]) {
-        for options in [ProfileOptions::new(7), ProfileOptions::new(7).with_step(3)] {
+        // By bounds; by all distances within little memory, and of steps that are too long for bounds.
+        for (step, limit) in [(1, 1 << 22), (3, 1 << 22), (1, 1 << 15), (9, 1 << 22)] {
+            let options = ProfileOptions::new(7).with_step(step);
             let watch = Watch::new(u64::MAX);
-            let context = Context::new(backend).with_observer(watch.clone()).with_memory_limit(1 << 15);
+            let context = Context::new(backend).with_observer(watch.clone()).with_memory_limit(limit);
             match other {
                 None => profile(&context, &Spec::dtw(), series, &options).unwrap(),
                 Some(other) => profile_join(&context, &Spec::dtw(), series, other, &options).unwrap(),
