@@ -137,6 +137,7 @@ pub(crate) fn nearest_of<T: Scalar>(
         Ok(())
     })?;
     if pairing != announced {
+        context.check_cancelled()?;
         let cells = |pairing| Problem::of(spec.clone(), pairing, &x, &rest)?.cells(&x, &rest);
         context.observer().advance(cells(announced)?.saturating_sub(cells(pairing)?));
     }
