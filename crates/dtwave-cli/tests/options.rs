@@ -36,6 +36,7 @@ const EVERY: &[Case] = &[
     ("", "--resample 0.5", Refused("--resample needs times")),
     ("", "--layout channels-first", NO_ARRAY),
     ("", "--key x", NO_ARCHIVE),
+    ("", "--channels 2", Refused("--channels belongs to raw")),
     ("", "--out o.csv", Changes),
     ("", "--json", Changes),
     ("", "--normalize z", Changes),
@@ -64,6 +65,7 @@ const PAIRWISE: &[Case] = &[
     ("pairwise s.tsv", "--plot o.svg", Changes),
     ("pairwise s.tsv", "--measure msm", Changes),
     ("pairwise s.tsv", "--cutoff 0.1", Changes),
+    ("pairwise s.tsv", "--threshold 0.5", Changes),
     ("pairwise s.tsv", "--band 0", Changes),
     ("pairwise s.tsv -m subsequence_dtw", "--band 1", Refused("--band has no meaning")),
     ("pairwise s.tsv", "--csv-layout rows", NO_CSV),
@@ -443,10 +445,10 @@ fn every_option_is_tried() {
         .filter(|l| !l.starts_with(' '));
     let commands: Vec<&str> = commands.filter_map(|l| l.split_whitespace().next()).collect();
     assert!(commands.contains(&"pairwise") && commands.contains(&"man"), "{commands:?}");
-    // `commands.rs` runs the demo; the others are of measures, tried in `parameters_of_measures`.
+    // `commands.rs` runs the demo, and `profile.rs` profiles; the options are of measures, tried in `parameters_of_measures`.
     let elsewhere = "--cost --sqrt --g --penalty --gap --epsilon --edr-normalized --lcss-length --c --nu --lambda \
                      --degree --gamma --sigma --help --version";
-    for command in commands.into_iter().filter(|c| !["help", "demo"].contains(c)) {
+    for command in commands.into_iter().filter(|c| !["help", "demo", "profile"].contains(c)) {
         let help = bench.ok(&[command, "-h"]);
         // Deeper lines go on with a description.
         let is_option =

@@ -51,7 +51,7 @@ fn raw_references_are_searched_as_arrays_are() {
         ("long.bin", "short.bin", &["--format", "i16le"][..]),
         ("long.i16le", "short.bin", &["--format", "i16le"]),
         ("long.i16le", "line.npy", &[]),
-        ("long.i16le", "line.npy", &["--memory-limit", "64KiB"]),
+        ("long.i16le", "line.npy", &["--memory-limit", "96KiB"]),
     ] {
         assert_eq!(search(reference, query, more), expected, "{reference} {query} {more:?}");
     }
