@@ -445,7 +445,8 @@ fn every_option_is_tried() {
         .filter(|l| !l.starts_with(' '));
     let commands: Vec<&str> = commands.filter_map(|l| l.split_whitespace().next()).collect();
     assert!(commands.contains(&"pairwise") && commands.contains(&"man"), "{commands:?}");
-    // `commands.rs` runs the demo, and `profile.rs` profiles; the options are of measures, tried in `parameters_of_measures`.
+    // `commands.rs` runs the demo, and `profile.rs` profiles; the options are of measures, tried in
+    // `parameters_of_measures`.
     let elsewhere = "--cost --sqrt --g --penalty --gap --epsilon --edr-normalized --lcss-length --c --nu --lambda \
                      --degree --gamma --sigma --help --version";
     for command in commands.into_iter().filter(|c| !["help", "demo", "profile"].contains(c)) {
