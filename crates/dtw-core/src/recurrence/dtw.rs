@@ -8,9 +8,9 @@ use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::LocalCost;
 use crate::vector::Vector;
 
-/// Dynamic time warping with local cost `C`.
+/// Dynamic time warping with local cost `C`. If it is `OPEN`, paths start anywhere in y, at no cost.
 #[derive(Debug, Clone, Copy)]
-pub struct Dtw<V, C> {
+pub struct Dtw<V, C, const OPEN: bool = false> {
     any: V,
     pub(super) cost: C,
 }
@@ -23,15 +23,29 @@ impl<V: Vector, C> Dtw<V, C> {
     }
 }
 
-impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Dtw<V, C> {
+impl<V: Vector, C> Dtw<V, C, true> {
+    /// The recurrence with an open start, for vectors as wide as `any`.
+    #[inline(always)]
+    pub fn open(any: V, cost: C) -> Self {
+        Self { any, cost }
+    }
+}
+
+impl<V: Vector, P: Point<V>, C: Cost<V, P>, const OPEN: bool> Recurrence<V, P> for Dtw<V, C, OPEN> {
     type State = Value<V>;
     type Price = V;
     const ROOTS: bool = C::ROOTS;
+    /// A match's path is that of DTW between the query and the matched stretch.
+    const TRACES: bool = !OPEN;
     const GROWS: bool = true;
 
     #[inline(always)]
     fn any(&self) -> V {
         self.any
+    }
+    #[inline(always)]
+    fn border_right(&self, _: Value<V>, _: &Sample<V, P>, _: usize) -> Value<V> {
+        if OPEN { Recurrence::<V, P>::origin(self) } else { Recurrence::<V, P>::forbidden(self) }
     }
     #[inline(always)]
     fn apart<const ROWS: usize, const COLUMNS: usize>(

@@ -9,7 +9,7 @@
 use super::cost::{Cost, Manhattan, SquaredEuclidean};
 use super::dtw::Dtw;
 use super::point::Apart;
-use super::{Point, Recurrence, Sample, State, Value, Visitor};
+use super::{Point, Recurrence, Sample, State, Visitor};
 use crate::vector::Vector;
 use crate::{LocalCost, Scalar};
 
@@ -101,45 +101,8 @@ pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, cost: LocalCost, 
     }
 }
 
-/// Subsequence DTW with local cost `C`, but for where paths start: the totals of [`Subsequence`].
-#[derive(Debug, Clone, Copy)]
-pub struct SubsequenceCosts<V, C> {
-    dtw: Dtw<V, C>,
-}
-
-impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for SubsequenceCosts<V, C> {
-    type State = Value<V>;
-    type Price = V;
-    const TRACES: bool = false;
-    const ROOTS: bool = C::ROOTS;
-
-    #[inline(always)]
-    fn any(&self) -> V {
-        Recurrence::<V, P>::any(&self.dtw)
-    }
-    #[inline(always)]
-    fn border_right(&self, _: Value<V>, _: &Sample<V, P>, _: usize) -> Value<V> {
-        Recurrence::<V, P>::origin(&self.dtw)
-    }
-    #[inline(always)]
-    fn apart<const ROWS: usize, const COLUMNS: usize>(
-        &self,
-        x: [P; ROWS],
-        y: [P; COLUMNS],
-    ) -> Apart<V, ROWS, COLUMNS> {
-        self.dtw.cost.between_each(x, y)
-    }
-    #[inline(always)]
-    fn price(&self, _: &Sample<V, P>, _: &Sample<V, P>, [here, _]: [V; 2], _: V) -> V {
-        here
-    }
-    #[inline(always)]
-    fn combine(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: V) -> Value<V> {
-        Recurrence::<V, P>::combine(&self.dtw, diagonal, up, left, price)
-    }
-}
-
-/// Hands the recurrence of [`SubsequenceCosts`] to `visitor`, as [`visit`] that of [`Subsequence`].
+/// Hands the recurrence of the totals of [`Subsequence`] alone to `visitor`, as [`visit`] does; where paths start is not
+/// kept.
 #[inline(always)]
 pub fn visit_costs<V: Vector, P: Point<V>, F: Visitor<V, P>>(
     any: V,
@@ -147,10 +110,8 @@ pub fn visit_costs<V: Vector, P: Point<V>, F: Visitor<V, P>>(
     visitor: F,
 ) -> F::Output {
     match cost {
-        LocalCost::SquaredEuclidean => {
-            visitor.visit(SubsequenceCosts { dtw: Dtw::new(any, SquaredEuclidean) })
-        }
-        _ if P::UNIVARIATE => visitor.visit(SubsequenceCosts { dtw: Dtw::new(any, Manhattan) }),
-        _ => visitor.visit(SubsequenceCosts { dtw: Dtw::new(any, cost) }),
+        LocalCost::SquaredEuclidean => visitor.visit(Dtw::open(any, SquaredEuclidean)),
+        _ if P::UNIVARIATE => visitor.visit(Dtw::open(any, Manhattan)),
+        _ => visitor.visit(Dtw::open(any, cost)),
     }
 }
