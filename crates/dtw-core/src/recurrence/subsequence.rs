@@ -101,8 +101,8 @@ pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, cost: LocalCost, 
     }
 }
 
-/// Hands the recurrence of the totals of [`Subsequence`] alone to `visitor`, as [`visit`] does; where paths start is not
-/// kept.
+/// Hands the recurrence of the totals of [`Subsequence`] alone to `visitor`, as [`visit`] does. Where paths start is
+/// not kept.
 #[inline(always)]
 pub fn visit_costs<V: Vector, P: Point<V>, F: Visitor<V, P>>(
     any: V,
