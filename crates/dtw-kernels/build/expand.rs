@@ -242,6 +242,9 @@ impl Instance {
         if counted != (count > 1) || (count > 1 && one) {
             return Err(wrong("few channels, soft ones too, and they alone, have counts above 1").into());
         }
+        if kind == SweepKind::SoftDiagonal && !one {
+            return Err(wrong("points have one channel").into());
+        }
         if kind == SweepKind::Few && !self.padding_safe {
             return Err(wrong("the functor is padding-safe").into());
         }
@@ -269,7 +272,7 @@ impl Instance {
             SweepKind::Strips => format!("{columns}, {band}, {blocks}"),
             SweepKind::Narrow => format!("{lanes}, {columns}, {rows}, {blocks}"),
             SweepKind::Wide => format!("{columns}, {rows}, {blocks}"),
-            SweepKind::Diagonal => format!("{lanes}, {columns}, {}", row.coarse),
+            SweepKind::Diagonal | SweepKind::SoftDiagonal => format!("{lanes}, {columns}, {}", row.coarse),
             SweepKind::Soft => format!("{}, {lanes}, {columns}", count.max(1)),
             SweepKind::Few => format!("{count}, {lanes}, {columns}, {blocks}"),
             SweepKind::Priced => format!("{columns}, {PRICED_BLOCKS}, {shared_bytes}"),
@@ -281,12 +284,12 @@ impl Instance {
             lanes,
             columns,
             rows,
-            band: band || kind == SweepKind::Diagonal,
-            least_offsets: match (kind, row.coarse) {
-                (SweepKind::Diagonal, false) => lanes * (columns - if lanes == 8 { 1 } else { 2 }),
-                (SweepKind::Diagonal, true) if lanes == 4 => 3,
-                (SweepKind::Diagonal, true) => lanes * columns / 2 + 1,
-                _ => 0,
+            band: band || kind.is_along_diagonal(),
+            least_offsets: match row.coarse {
+                _ if !kind.is_along_diagonal() => 0,
+                false => lanes * (columns - if lanes == 8 { 1 } else { 2 }),
+                true if lanes == 4 => 3,
+                true => lanes * columns / 2 + 1,
             },
             untimed: is_fast && self.untimed.is_some(),
             no_spills: row.no_spills,

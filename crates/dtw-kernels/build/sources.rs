@@ -37,7 +37,13 @@ pub(crate) fn units<'a>(kernels: &'a [Kernel], headers: &Headers) -> Result<Vec<
     for kernel in kernels {
         let channels = if kernel.many { "many" } else { "one" };
         let stem = match kernel.role {
-            Role::Sweep(kind @ (SweepKind::Block | SweepKind::Soft | SweepKind::Few | SweepKind::Priced)) => {
+            Role::Sweep(
+                kind @ (SweepKind::Block
+                | SweepKind::Soft
+                | SweepKind::SoftDiagonal
+                | SweepKind::Few
+                | SweepKind::Priced),
+            ) => {
                 format!("{}_{}_{}_{channels}", kernel.key, kind.name(), kernel.dtype)
             }
             Role::Sweep(_) => format!("{}_{}_{channels}", kernel.key, kernel.dtype),
@@ -87,6 +93,7 @@ fn includes(kernels: &[&Kernel], headers: &Headers) -> Result<Vec<String>> {
     let is_of_blocks = |kernel: &&Kernel| kernel.role == Role::Sweep(SweepKind::Block);
     let is_priced = |kernel: &&Kernel| kernel.role == Role::Sweep(SweepKind::Priced);
     let is_soft = |kernel: &&Kernel| kernel.role == Role::Sweep(SweepKind::Soft);
+    let is_soft_diagonal = |kernel: &&Kernel| kernel.role == Role::Sweep(SweepKind::SoftDiagonal);
     let has_few = |kernel: &&Kernel| kernel.role == Role::Sweep(SweepKind::Few);
     let is_of_tiles = |kernel: &&Kernel| kernel.shared_bytes > 0;
     let combines = |kernel: &&Kernel| kernel.role == Role::Other("Combine");
@@ -97,6 +104,7 @@ fn includes(kernels: &[&Kernel], headers: &Headers) -> Result<Vec<String>> {
         kernels if kernels.iter().any(is_of_blocks) => BLOCKS,
         kernels if kernels.iter().any(is_priced) => PRICED,
         kernels if kernels.iter().any(is_soft) => SOFT,
+        kernels if kernels.iter().any(is_soft_diagonal) => SOFT_DIAGONAL,
         kernels if kernels.iter().any(has_few) => FEW,
         kernels if kernels.iter().any(is_of_tiles) => TILES,
         kernels if kernels.iter().any(combines) => COMBINE,
@@ -123,6 +131,9 @@ const PRICED: &str = "sweeps/priced.cuh";
 
 /// The header of the kernels of soft sweeps, which no others include.
 const SOFT: &str = "sweeps/soft.cuh";
+
+/// The header of the kernels of soft sweeps in a band, which no others include.
+const SOFT_DIAGONAL: &str = "sweeps/soft_diagonal.cuh";
 
 /// The header of the kernels of a few channels, which no others include.
 const FEW: &str = "sweeps/few.cuh";

@@ -86,11 +86,11 @@ pub struct Kernel {
     pub columns: u32,
     /// Sweeps: rows that a lane takes at once.
     pub rows: u32,
-    /// Sweeps: whether bands are honoured; without, only [`BAND_FULL`](crate::params::BAND_FULL) may be asked for. A
-    /// diagonal sweep takes nothing but [`BAND_SAKOE`](crate::params::BAND_SAKOE), of at least `least_offsets` and at
+    /// Sweeps: whether bands are honoured; without, only [`BAND_FULL`](crate::params::BAND_FULL) may be asked for. Those
+    /// along a diagonal take nothing but [`BAND_SAKOE`](crate::params::BAND_SAKOE), of at least `least_offsets` and at
     /// most `lanes * columns` offsets.
     pub band: bool,
-    /// Diagonal sweeps: offsets of the narrowest band.
+    /// Sweeps along a diagonal: offsets of the narrowest band.
     pub least_offsets: u32,
     /// Sweeps: whether series must have no timestamps.
     pub untimed: bool,

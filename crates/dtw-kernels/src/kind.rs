@@ -22,6 +22,8 @@ pub enum SweepKind {
     Diagonal,
     /// Sums over all paths in one strip: the cells of a lane share an exponent. It gives up pairs that need more.
     Soft,
+    /// The same in a Sakoe-Chiba band for pairs of the same two lengths: lanes own offsets, as those of diagonal sweeps.
+    SoftDiagonal,
     /// One strip, a few channels, no band: as narrow sweeps, with all channels of a lane's columns in registers.
     Few,
     /// Strips of pairs of several channels, with any band: the lanes of a warp price a tile of cells together, then
@@ -44,13 +46,14 @@ impl std::str::FromStr for SweepKind {
 
 impl SweepKind {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::General,
         Self::Strips,
         Self::Narrow,
         Self::Wide,
         Self::Diagonal,
         Self::Soft,
+        Self::SoftDiagonal,
         Self::Few,
         Self::Priced,
         Self::Block,
@@ -66,14 +69,15 @@ impl SweepKind {
             Self::Wide => "wide",
             Self::Diagonal => "diagonal",
             Self::Soft => "soft",
+            Self::SoftDiagonal => "soft_diagonal",
             Self::Few => "few",
             Self::Priced => "priced",
             Self::Block => "block",
         }
     }
 
-    /// Whether pairs may have any number of columns; without strips, at most `lanes * columns` (a diagonal sweep:
-    /// offsets).
+    /// Whether pairs may have any number of columns; without strips, at most `lanes * columns` (along a
+    /// diagonal: offsets).
     #[must_use]
     pub const fn has_strips(self) -> bool {
         matches!(self, Self::Strips | Self::Wide | Self::Priced | Self::Block)
@@ -82,7 +86,13 @@ impl SweepKind {
     /// Whether it gives up pairs whose numbers it cannot hold: their results are NaN, for a sweep of another kind.
     #[must_use]
     pub const fn may_give_up(self) -> bool {
-        matches!(self, Self::Soft)
+        matches!(self, Self::Soft | Self::SoftDiagonal)
+    }
+
+    /// Whether lanes own offsets from the diagonal of a Sakoe-Chiba band.
+    #[must_use]
+    pub const fn is_along_diagonal(self) -> bool {
+        matches!(self, Self::Diagonal | Self::SoftDiagonal)
     }
 
     /// The kind that does what this one cannot, for the same measure; `None`: there is nothing that it cannot do, or
@@ -90,7 +100,9 @@ impl SweepKind {
     #[must_use]
     pub const fn fallback(self) -> Option<Self> {
         match self {
-            Self::General | Self::Wide | Self::Diagonal | Self::Priced => Some(Self::Strips),
+            Self::General | Self::Wide | Self::Diagonal | Self::SoftDiagonal | Self::Priced => {
+                Some(Self::Strips)
+            }
             Self::Narrow | Self::Soft => Some(Self::General),
             Self::Few => Some(Self::Priced),
             Self::Strips | Self::Block => None,

@@ -14,10 +14,6 @@
 //   row i + 1    . . . [ l0 | l1 | l2 ]            a row: no cell is outside the band, so nothing is masked
 //   row i + 2    . . . . [ l0 | l1 | l2 ]
 //
-// A group has places for G * K offsets, and the band may have fewer. Then some places at the start of a lane hold no
-// cell: they pass on what comes from the left. A fine shape has one or two of them (Kernel::least_offsets in
-// src/catalog.rs), and all lanes take part; of a coarse one lanes behind the last offset are idle.
-//
 // Before the first column all cells are forbidden, and remain so: the corner is but the diagonal of the first cell, or
 // points are infinite. Behind the last column anything may be, for nothing comes back from there.
 //
@@ -29,6 +25,7 @@
 #include "../lanes/band.cuh"
 #include "../lanes/cells.cuh"
 #include "../lanes/offset_cells.cuh"
+#include "../lanes/offset_places.cuh"
 
 namespace dtw {
 
@@ -151,10 +148,7 @@ private:
 
 template <class R, int G, int K, bool kCoarse>
 DTW_DEVICE void sweep_diagonal(const Sweep& p) {
-    // Places of a lane without a cell, at most: a coarse shape holds more than half as many offsets as it has places,
-    // with more than half of its lanes, or any number from three on, if it has four lanes.
-    constexpr uint32_t kIdle = !kCoarse ? (G == 8 ? 1 : 2) : G == 4 ? K - 2 : (K + G / 2 - 1) / (G / 2 + 1);
-    static_assert(K > static_cast<int>(kIdle) + 1, "a lane has a cell between its first and its last");
+    constexpr uint32_t kIdle = most_idle<G, K, kCoarse>();
     constexpr int kRows = kMoves<R, K>;
     using T = typename R::Number;
     using Own = typename R::template Offsets<R>;
@@ -169,14 +163,11 @@ DTW_DEVICE void sweep_diagonal(const Sweep& p) {
         const Task task = task_of(p, busy ? k : p.tasks - 1);
         const Points<T> x(p.x, task.i, 1), y(p.y, task.j, 1);
         const Band band = band_of(p, busy ? k : p.tasks - 1, task.n, task.m);
-        const uint32_t offsets = band.below + band.above + 1, lanes = kCoarse ? (offsets + K - 1) / K : G;
-        const uint32_t all = lanes * K - offsets, each = all / lanes, extra = all % lanes;
-        const uint32_t idle = each + (inside < extra ? 1 : 0);
-        // The offset of this lane's first place, counted as if idle ones had one.
-        const int32_t first = static_cast<int32_t>(inside * (K - each) - (inside < extra ? inside : extra) - idle);
+        const OffsetPlaces<G, K, kCoarse> places(band, inside);
+        const uint32_t lanes = places.lanes, idle = places.idle;
         const int32_t n = static_cast<int32_t>(task.n);
         // Column of place q in row 0.
-        const int32_t column = first - static_cast<int32_t>(band.below);
+        const int32_t column = places.first - static_cast<int32_t>(band.below);
         Cell cell[K];
         // What a place keeps all along: the weight of its offset, how far it is from the diagonal; and the distance of
         // the row before.
@@ -272,16 +263,8 @@ DTW_DEVICE void sweep_diagonal(const Sweep& p) {
             }
             edge = left;
         };
-        // The lane and the place of the last cell.
-        const uint32_t target = task.m - task.n + band.below;
-        const int32_t place = static_cast<int32_t>(target) - first;
-        const bool owns = inside < lanes && place >= static_cast<int32_t>(idle) && place < K;
-        uint32_t owner = owns ? inside : 0;
-        for (int mask = 1; mask < G; mask *= 2) {
-            const uint32_t other = exchange(owner, mask);
-            owner = other > owner ? other : owner;
-        }
-        const int32_t steps = n + static_cast<int32_t>(owner);
+        const LastPlace last(places, task, band, inside);
+        const int32_t steps = n + static_cast<int32_t>(last.owner);
         int32_t i = -static_cast<int32_t>(inside), t = 0;
         // Lanes begin one after the other.
         for (; t < static_cast<int32_t>(G) && t < steps; ++t, ++i) {
@@ -316,8 +299,8 @@ DTW_DEVICE void sweep_diagonal(const Sweep& p) {
                 step(std::true_type{}, std::true_type{}, a, i, a);
             }
         }
-        if (busy && inside == owner) {
-            const Cell value = pick<K>(cell, static_cast<uint32_t>(place));
+        if (busy && inside == last.owner) {
+            const Cell value = pick<K>(cell, static_cast<uint32_t>(last.place));
             write_result(p, k, task, Own::finish(r, value, task.n, task.m));
         }
     }

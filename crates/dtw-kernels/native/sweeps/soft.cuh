@@ -27,26 +27,15 @@
 
 #include "../lanes/columns.cuh"
 #include "../kernels.cuh"
+#include "soft_numbers.cuh"
 #include "soft_weights.cuh"
 
 namespace dtw {
 
 constexpr int kTop = 700;           // exponent of the largest cell after rescaling; better paths make cells grow again
 constexpr int kMost = 1000;         // cells are not above 2^kMost
-constexpr int kFaint = 900;         // cells below 2^-kFaint may have lost something
-constexpr int kVanish = 1074;       // what underflow takes away is below 2^-kVanish
 constexpr int kRescaleEvery = 32;   // rows, at most
-constexpr int32_t kCounted = 1 << 30; // exponents stay within
 constexpr uint32_t kEarly = 32;     // most first rows of a pair that lanes rescale after, or after some of them
-
-// Above every upper word.
-constexpr int32_t kAbove = 0x7fffffff;
-
-// The upper word of 2^e.
-DTW_DEVICE constexpr uint32_t high_of_pow2(int e) { return static_cast<uint32_t>(1023 + e) << 20; }
-
-// 2^e, for a normal result.
-DTW_DEVICE double double_pow2(int32_t e) { return from_words(high_of_pow2(e), 0); }
 
 // A lane's columns.
 template <class R, int K, int kChannels>
@@ -125,55 +114,6 @@ struct SharedCells {
     }
 };
 
-// The natural logarithm of cell * 2^exponent, of a normal cell. Exponents are added first: what is left is near 1.
-DTW_DEVICE double log_of_cell(double cell, int32_t exponent) {
-    const uint32_t high = high_of(cell);
-    const bool above = (high & 0xfffff) > 0x6a09e;  // 2^(1/2)
-    const int32_t own = static_cast<int32_t>(high >> 20) - 1023 + (above ? 1 : 0);
-    return log_(cell * double_pow2(-own)) + (exponent + own) * 0.69314718055994530942;
-}
-
-// The points of a series of so many channels.
-template <int kChannels, class T>
-DTW_DEVICE const Channeled<T, kChannels>* points_of(const Points<T>& series) {
-    return reinterpret_cast<const Channeled<T, kChannels>*>(series.values);
-}
-
-// The least and the largest number of each channel in a group's two series; the largest is NaN if any number is.
-template <int G, class T, int kChannels>
-DTW_DEVICE void find_range(const Points<T>& x, const Points<T>& y, uint32_t inside, Channeled<T, kChannels>& least,
-                           Channeled<T, kChannels>& most) {
-    T nothing = T(0);
-    least = most = points_of<kChannels>(y)[0];
-    const auto look = [&](const Points<T>& series) {
-        DTW_UNROLL4
-        for (uint32_t i = inside; i < series.length; i += G) {
-            const Channeled<T, kChannels> point = points_of<kChannels>(series)[i];
-            DTW_UNROLL
-            for (int c = 0; c < kChannels; ++c) {
-                const T v = point.v[c];
-                least.v[c] = v < least.v[c] ? v : least.v[c];
-                most.v[c] = v > most.v[c] ? v : most.v[c];
-                nothing += v - v;
-            }
-        }
-    };
-    look(x);
-    look(y);
-    for (int mask = 1; mask < G; mask *= 2) {
-        DTW_UNROLL
-        for (int c = 0; c < kChannels; ++c) {
-            least.v[c] = min_(least.v[c], exchange(least.v[c], mask));
-            most.v[c] = max_(most.v[c], exchange(most.v[c], mask));
-        }
-        nothing += exchange(nothing, mask);
-    }
-    DTW_UNROLL
-    for (int c = 0; c < kChannels; ++c) {
-        most.v[c] += nothing;
-    }
-}
-
 // All rows of the groups of a warp: `most` steps. The group's first lane begins after `wait` of them; after `begun`
 // every lane has, and `early` more make the rows that differ most. `at` is this lane's row at step 0, which may lie
 // before the first. Returns whether all lanes of the group stand by their cells.
@@ -215,12 +155,6 @@ DTW_DEVICE bool sweep_shared(SharedCells<R, K, kChannels>& own, const Points<typ
         factor = goes_on && near ? double_pow2(apart) : 0.0;
         sound = sound && (!counts || (fits && (near || !goes_on || !rows)));
     };
-    const auto all_of_group = [](bool holds) {
-        for (int mask = 1; mask < G; mask *= 2) {
-            holds = exchange(holds ? 1 : 0, mask) != 0 && holds;
-        }
-        return holds;
-    };
     uint32_t t = 0;
     for (; t < begun + early / 2 && t < most; ++t) {
         step(std::true_type{}, inside == 0 && t == wait);
@@ -235,11 +169,11 @@ DTW_DEVICE bool sweep_shared(SharedCells<R, K, kChannels>& own, const Points<typ
             step(std::false_type{}, false);
         }
         rescale(true);
-        if (!any(all_of_group(sound))) {
+        if (!any(all_of_group<G>(sound))) {
             break;
         }
     }
-    return all_of_group(sound);
+    return all_of_group<G>(sound);
 }
 
 // Pairs of one strip, a group of G lanes each, which end together in a warp: see sweep_narrow.

@@ -118,7 +118,7 @@ fn can(kernel: &Kernel, demand: &Demand) -> bool {
         None => kind != SweepKind::Block && !kind.may_give_up(),
     };
     let holds_all = match kind {
-        SweepKind::Diagonal => {
+        kind if kind.is_along_diagonal() => {
             let held = kernel.least_offsets as usize..=kernel.width() as usize;
             demand.offsets.is_some_and(|offsets| held.contains(&offsets))
         }
@@ -151,7 +151,7 @@ pub(crate) fn cycles(choice: &Choice, demand: &Demand, hardware: &Hardware) -> f
         let piece = if kernel.is(SweepKind::Priced) { STRIP_LANES as f64 } else { 1.0 };
         (strips as f64, (rows / piece).ceil() * piece, STRIP_LANES as f64)
     } else {
-        let lag = if kernel.is(SweepKind::Diagonal) {
+        let lag = if kernel.kind().is_some_and(SweepKind::is_along_diagonal) {
             kernel.lanes
         } else {
             (demand.m as u32).div_ceil(kernel.columns)

@@ -44,7 +44,8 @@ fn a_forced_kind_computes_what_others_do_or_says_which_can() {
         assert!(!kernels.is_empty() && kernels.iter().all(is_told), "{kernels:?}");
         assert!(kernels.iter().all(|kernel| kernel.contains(kind.name())), "{kernels:?}");
     }
-    for kind in [SweepKind::Few, SweepKind::Block, SweepKind::Soft, SweepKind::Diagonal] {
+    use SweepKind::{Block, Diagonal, Few, Soft, SoftDiagonal};
+    for kind in [Few, Block, Soft, SoftDiagonal, Diagonal] {
         refused(forced(Spec::dtw(), Some(kind)), "general, strips, narrow, wide");
     }
     let banded = Spec::dtw().with_band(Band::SakoeChiba { radius: Radius::Points(9) });
@@ -53,8 +54,13 @@ fn a_forced_kind_computes_what_others_do_or_says_which_can() {
     // What a kind gives up goes to another one, which is told too.
     let soft = Spec::new(Measure::SoftDtw { gamma: 1.0, cost: LocalCost::SquaredEuclidean });
     let (values, kernels) = forced(soft.clone(), Some(SweepKind::Soft)).unwrap();
-    assert_eq!(values, forced(soft, None).unwrap().0);
+    assert_eq!(values, forced(soft.clone(), None).unwrap().0);
     assert!(kernels[0].contains("soft_dtw") && kernels.len() > 1, "{kernels:?}");
+    refused(forced(soft.clone(), Some(SweepKind::SoftDiagonal)), "general, strips, soft");
+    let banded = soft.with_band(Band::SakoeChiba { radius: Radius::Points(9) });
+    let (values, kernels) = forced(banded.clone(), Some(SweepKind::SoftDiagonal)).unwrap();
+    assert_eq!(values, forced(banded, None).unwrap().0);
+    assert!(kernels[0].contains("soft_diagonal") && kernels.len() > 1, "{kernels:?}");
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod pruned;
 mod resident_gradients;
 mod shapes;
 mod soft;
+mod soft_bands;
 mod soft_digits;
 mod soft_gradients;
 mod soft_values;

@@ -14,6 +14,18 @@ fn soft_dtw(kernel: &Kernel, x: &[f64], y: &[f64], gamma: f64) -> f64 {
 
 /// The same of series of several channels, point by point.
 fn soft_dtw_of_points(kernel: &Kernel, channels: usize, x: &[f64], y: &[f64], gamma: f64) -> f64 {
+    soft_dtw_where(kernel, channels, x, y, gamma, |_, _| true)
+}
+
+/// The same of the cells that are allowed.
+pub(crate) fn soft_dtw_where(
+    kernel: &Kernel,
+    channels: usize,
+    x: &[f64],
+    y: &[f64],
+    gamma: f64,
+    allowed: impl Fn(usize, usize) -> bool,
+) -> f64 {
     let distance =
         |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>() };
     let y: Vec<&[f64]> = y.chunks(channels).collect();
@@ -23,11 +35,14 @@ fn soft_dtw_of_points(kernel: &Kernel, channels: usize, x: &[f64], y: &[f64], ga
     };
     let mut above = vec![f64::INFINITY; y.len() + 1];
     above[0] = 0.0;
-    for point in x.chunks(channels) {
+    for (i, point) in x.chunks(channels).enumerate() {
         let mut row = vec![f64::INFINITY; y.len() + 1];
         for (j, other) in y.iter().enumerate() {
             let arrivals = [above[j], above[j + 1], row[j]];
             let least = arrivals.into_iter().fold(f64::INFINITY, f64::min);
+            if least == f64::INFINITY || !allowed(i, j) {
+                continue;
+            }
             let sum: f64 = arrivals.into_iter().map(|d| ((least - d) / gamma).exp()).sum();
             row[j + 1] = cost(distance(point, other)) + least - gamma * sum.ln();
         }
@@ -56,12 +71,12 @@ fn channels(kernel: &Kernel) -> usize {
     kernel.channels.max(1) as usize
 }
 
-fn is_double(kernel: &Kernel) -> bool {
+pub(crate) fn is_double(kernel: &Kernel) -> bool {
     kernel.dtype == "f64"
 }
 
 /// What results may be off by, of a path's length and of the value.
-fn unit(kernel: &Kernel) -> f64 {
+pub(crate) fn unit(kernel: &Kernel) -> f64 {
     if is_double(kernel) { 2e-15 } else { 3e-7 }
 }
 

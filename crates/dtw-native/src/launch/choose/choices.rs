@@ -57,7 +57,7 @@ fn parse(line: &'static str) -> (Demand, Hardware, String) {
 fn name(choice: Choice) -> String {
     let Choice { kernel, spread } = choice;
     let kind = kernel.kind().expect("a sweep");
-    let band = if kernel.band && kind != SweepKind::Diagonal { "_band" } else { "" };
+    let band = if kernel.band && !kind.is_along_diagonal() { "_band" } else { "" };
     let strips = if spread { "spread" } else { "whole" };
     format!("{},{}x{}x{}{band},{strips}", kind.name(), kernel.lanes, kernel.columns, kernel.rows)
 }
