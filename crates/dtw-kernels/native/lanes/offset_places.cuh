@@ -13,7 +13,7 @@ namespace dtw {
 // Places of a lane without a cell, at most: a coarse shape holds more than half as many offsets as it has places, with
 // more than half of its lanes, or any number from three on, if it has four lanes.
 template <int G, int K, bool kCoarse>
-constexpr uint32_t most_idle() {
+DTW_DEVICE constexpr uint32_t most_idle() {
     return !kCoarse ? (G == 8 ? 1 : 2) : G == 4 ? K - 2 : (K + G / 2 - 1) / (G / 2 + 1);
 }
 

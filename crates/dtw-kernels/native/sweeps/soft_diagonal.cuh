@@ -33,58 +33,27 @@ constexpr int kLeastWeight = 125;  // q is at least 2^-124 up to kNear, and q / 
 constexpr int kStart = 300;        // exponent of the largest cell after rescaling: halfway to what overflows
 constexpr int kApart = 1000;       // exponents of neighbours differ by no more
 
-// What a lane holds: K places, of which up to kIdle at its start have no cell and pass on what comes from the left.
-template <class R, int G, int K, int kIdle>
-struct OffsetSums {
-    using T = typename R::Number;
-    using Point = Channeled<T, 1>;
-    using Weights = SoftWeights<T, 1, R::kGeometric>;
-    static constexpr int kRows = 4;  // rows between two moves of the columns in their registers
+// The columns that pass a lane's K places in kRows rows, and those that come after.
+template <class T, class Weights, int K>
+struct SumColumns {
+    static constexpr int kRows = 4;  // between two moves of the columns in their registers
     static constexpr int kColumns = K + kRows - 1;
-
-    const Weights& weights;
-    const Points<T>& x;
-    const Points<T>& y;
-    double cell[K];
-    double from_left, from_right;  // what makes a neighbour's number one of this lane; 0 where there is no neighbour
-    int32_t exponent;
-    int32_t column;                // of the first place in row 0
-    int32_t idle;
-    bool has_left, has_right;
     T point[kColumns];
 
-    DTW_DEVICE T taken(T v) const { return weights.take(Point{{v}}).v[0]; }
-    DTW_DEVICE T column_at(int32_t j) const { return taken(y.values[y.clamped(static_cast<uint32_t>(j))]); }
-
-    // The row above the first: 1 above and to the left of the first cell.
-    template <bool kCoarse>
-    DTW_DEVICE OffsetSums(const Weights& weights_, const Points<T>& x_, const Points<T>& y_,
-                          const OffsetPlaces<G, K, kCoarse>& places, const Band& band, uint32_t inside)
-        : weights(weights_), x(x_), y(y_), exponent(-kStart) {
-        column = places.first - static_cast<int32_t>(band.below);
-        idle = static_cast<int32_t>(places.idle);
-        has_left = inside > 0 && inside < places.lanes;
-        has_right = inside + 1 < places.lanes;
-        DTW_UNROLL
-        for (int q = 0; q < K; ++q) {
-            cell[q] = column + q == 0 && q >= idle ? double_pow2(kStart) : 0.0;
-        }
-        from_left = has_left ? 1.0 : 0.0;
-        from_right = has_right ? 1.0 : 0.0;
+    DTW_DEVICE void load(const Weights& weights, const Points<T>& y, int32_t column) {
         DTW_UNROLL
         for (int q = 0; q < kColumns; ++q) {
-            point[q] = column_at(column + q);
+            point[q] = at(weights, y, column + q);
         }
     }
-
-    // What comes after the columns of row `i` and of the rows after it.
+    // What comes after `column`, the one that passes the first place.
     struct Coming {
         T point[kRows];
 
-        DTW_DEVICE Coming(const OffsetSums& own, int32_t i) {
+        DTW_DEVICE Coming(const Weights& weights, const Points<T>& y, int32_t column) {
             DTW_UNROLL
             for (int a = 0; a < kRows; ++a) {
-                point[a] = own.column_at(own.column + i + kColumns + a);
+                point[a] = at(weights, y, column + kColumns + a);
             }
         }
     };
@@ -101,28 +70,56 @@ struct OffsetSums {
         }
     }
 
-    // The lane's first cell.
-    DTW_DEVICE double first() const {
-        double own = cell[kIdle];
+private:
+    static DTW_DEVICE T at(const Weights& weights, const Points<T>& y, int32_t j) {
+        return weights.take(Channeled<T, 1>{{y.values[y.clamped(static_cast<uint32_t>(j))]}}).v[0];
+    }
+};
+
+// What a lane holds: K places, of which up to kIdle at its start have no cell and pass on what comes from the left.
+template <class R, int G, int K, int kIdle>
+struct OffsetSums {
+    using T = typename R::Number;
+    using Point = Channeled<T, 1>;
+    using Weights = SoftWeights<T, 1, R::kGeometric>;
+    using Columns = SumColumns<T, Weights, K>;
+
+    double cell[K];
+    double first;                  // of the cells that are the lane's own
+    double from_left, from_right;  // what makes a neighbour's number one of this lane; 0 where there is no neighbour
+    int32_t exponent;
+    int32_t column;                // of the first place in row 0
+    int32_t idle;
+    bool has_left, has_right;
+
+    // The row above the first: 1 above and to the left of the first cell.
+    template <bool kCoarse>
+    DTW_DEVICE OffsetSums(const OffsetPlaces<G, K, kCoarse>& places, const Band& band, uint32_t inside) {
+        exponent = -kStart;
+        first = 0.0;
+        column = places.first - static_cast<int32_t>(band.below);
+        idle = static_cast<int32_t>(places.idle);
+        has_left = inside > 0 && inside < places.lanes;
+        has_right = inside + 1 < places.lanes;
         DTW_UNROLL
-        for (int q = 0; q < kIdle; ++q) {
-            own = idle == q ? cell[q] : own;
+        for (int q = 0; q < K; ++q) {
+            cell[q] = column + q == 0 && q >= idle ? double_pow2(kStart) : 0.0;
         }
-        return own;
+        from_left = has_left ? 1.0 : 0.0;
+        from_right = has_right ? 1.0 : 0.0;
     }
 
-    // Row `i` of the point `value`, with the columns from place `moved` on. Opening, some lanes have not begun, and
+    // Row `i` of the point `row`, with the columns from place `moved` on. Opening, some lanes have not begun, and
     // some places are before the first column.
     template <bool kFar, bool kOpening>
-    DTW_DEVICE void step(T value, int moved, int32_t i) {
-        const Point row{{taken(value)}};
+    DTW_DEVICE void step(const Weights& weights, const Point& row, const Columns& columns, int moved, int32_t i) {
         const bool counts = !kOpening || i >= 0;
         const double received = shift_up<G>(cell[K - 1]) * from_left;
         double left = received, above_last = 0.0;
         DTW_UNROLL
         for (int q = 0; q < K; ++q) {
             const double up = q + 1 < K ? cell[q + 1 < K ? q + 1 : 0] : above_last;
-            const double weight = weights.template weight<kFar>(row, Point{{point[moved + q]}});
+            const double weight = weights.template weight<kFar>(row, Point{{columns.point[moved + q]}});
             double here = fma_(weight, left, weight * (cell[q] + up));
             if constexpr (kOpening) {
                 here = column + q + i < 0 ? 0.0 : here;
@@ -131,8 +128,11 @@ struct OffsetSums {
                 here = q < idle ? received : here;
             }
             cell[q] = left = counts ? here : cell[q];
+            if (q <= kIdle) {
+                first = q == idle ? left : first;
+            }
             if (q == kIdle) {
-                above_last = shift_down<G>(first()) * from_right;
+                above_last = shift_down<G>(first) * from_right;
             }
         }
     }
@@ -160,23 +160,22 @@ struct OffsetSums {
     }
 
     // Sets the exponent: the largest of the lane's cells, and of those that come next from its neighbours, is near
-    // 2^kStart. A lane of zeros that gets nothing yet follows a neighbour. False if the exponent of a neighbour that hands
-    // something on to row `i`, the next, is too far.
+    // 2^kStart. A lane of zeros that gets nothing yet follows a neighbour. False if the exponent of a neighbour that
+    // hands something on to row `i`, the next, is too far.
     DTW_DEVICE bool rescale(int32_t i) {
         constexpr int32_t kNone = -2 * kCounted;
-        const auto top_of = [](double number, int32_t its) {
-            const int32_t high = static_cast<int32_t>(high_of(number) >> 20);
-            return high == 0 ? kNone : high - 1023 + its;
+        const auto top_of = [](uint32_t high, int32_t its) {
+            return high < 1u << 20 ? kNone : static_cast<int32_t>(high >> 20) - 1023 + its;
         };
-        double largest = 0.0;
+        uint32_t largest = 0;
         DTW_UNROLL
         for (int q = 0; q < K; ++q) {
-            const bool counts = (q >= kIdle || q >= idle) && high_of(cell[q]) > high_of(largest);
-            largest = counts ? cell[q] : largest;
+            const uint32_t high = high_of(cell[q]);
+            largest = (q >= kIdle || q >= idle) && high > largest ? high : largest;
         }
         const int32_t its_left = shift_up<G>(exponent), its_right = shift_down<G>(exponent);
-        const int32_t of_left = top_of(shift_up<G>(cell[K - 1]), its_left);
-        const int32_t of_right = top_of(shift_down<G>(first()), its_right);
+        const int32_t of_left = top_of(high_of(shift_up<G>(cell[K - 1])), its_left);
+        const int32_t of_right = top_of(high_of(shift_down<G>(first)), its_right);
         const int32_t own = top_of(largest, exponent);
         int32_t top = has_left && of_left > own ? of_left : own;
         top = has_right && of_right > top ? of_right : top;
@@ -190,6 +189,7 @@ struct OffsetSums {
             for (int q = 0; q < K; ++q) {
                 cell[q] *= scale;
             }
+            first *= scale;
         }
         const int32_t left = shift_up<G>(exponent) - exponent, right = shift_down<G>(exponent) - exponent;
         const bool left_near = left <= kApart && left >= -kApart, right_near = right <= kApart && right >= -kApart;
@@ -202,13 +202,18 @@ struct OffsetSums {
 
 // All rows of a group's pair, `steps` in all; lanes from `lanes` on have no offsets. After `opening` steps all lanes
 // have begun and left the columns before the first. Returns whether all lanes stand by their cells.
-template <bool kFar, bool kWatches, class Sums, int G>
-DTW_DEVICE bool sweep_offsets(Sums& own, uint32_t lanes, int32_t opening, int32_t steps) {
-    constexpr int kRows = Sums::kRows, kRescaleAfter = kWatches ? 4 : 16;
+template <bool kFar, bool kWatches, int G, class Sums>
+DTW_DEVICE bool sweep_offsets(Sums& own, const typename Sums::Weights& weights, const Points<typename Sums::T>& x,
+                              const Points<typename Sums::T>& y, uint32_t lanes, int32_t opening, int32_t steps) {
+    using Columns = typename Sums::Columns;
+    constexpr int kRows = Columns::kRows, kRescaleAfter = kWatches ? 4 : 16;
     const uint32_t inside = static_cast<uint32_t>(lane()) % G;
     const bool takes_part = inside < lanes;
-    const int32_t n = static_cast<int32_t>(own.x.length);
+    const int32_t n = static_cast<int32_t>(x.length);
     bool sound = true;
+    Columns columns;
+    columns.load(weights, y, own.column);
+    const auto row = [&](int32_t i, int a) { return weights.take(typename Sums::Point{{(x.values + i)[a]}}); };
     int32_t i = -static_cast<int32_t>(inside), t = 0;
     // After row i - 1: rows behind the last are swept like others, and are nobody's.
     const auto look = [&](int32_t next, int e) {
@@ -219,9 +224,9 @@ DTW_DEVICE bool sweep_offsets(Sums& own, uint32_t lanes, int32_t opening, int32_
         sound = sound && (!takes_part || i >= n || fits);
     };
     for (; t < opening && t < steps; ++t) {
-        own.template step<kFar, true>(own.x.values[i > 0 ? i : 0], 0, i);
+        own.template step<kFar, true>(weights, row(i > 0 ? i : 0, 0), columns, 0, i);
         if (i >= 0) {
-            own.template move<1>(typename Sums::Coming(own, i));
+            columns.template move<1>(typename Columns::Coming(weights, y, own.column + i));
             const int32_t before = -(own.column + i), from = before > own.idle ? before : own.idle;
             sound = sound && (!takes_part || i >= n || own.are_at_least(-kFaint, from));
         }
@@ -235,15 +240,15 @@ DTW_DEVICE bool sweep_offsets(Sums& own, uint32_t lanes, int32_t opening, int32_
         look(i, kFloor);
     }
     for (int32_t rows = kRows; t + kRows <= steps; rows += kRows) {
-        const typename Sums::Coming coming(own, i);
+        const typename Columns::Coming coming(weights, y, own.column + i);
         DTW_UNROLL
         for (int a = 0; a < kRows; ++a) {
-            own.template step<kFar, false>((own.x.values + i)[a], a, i);
+            own.template step<kFar, false>(weights, row(i, a), columns, a, i);
             if (kWatches) {
                 look(i + a + 1, kFloor);
             }
         }
-        own.template move<kRows>(coming);
+        columns.template move<kRows>(coming);
         t += kRows;
         i += kRows;
         if (rows % kRescaleAfter == 0) {
@@ -257,7 +262,7 @@ DTW_DEVICE bool sweep_offsets(Sums& own, uint32_t lanes, int32_t opening, int32_
     DTW_UNROLL
     for (int a = 0; a < kRows - 1; ++a) {
         if (t + a < steps) {
-            own.template step<kFar, false>((own.x.values + i)[a], a, i);
+            own.template step<kFar, false>(weights, row(i, a), columns, a, i);
             if (kWatches) {
                 look(i + a + 1, kFloor);
             }
@@ -287,15 +292,15 @@ DTW_DEVICE void sweep_soft_diagonal(const Sweep& p) {
         find_range<G>(x, y, inside, least, largest);
         const Weights weights(c, least, largest);
         const OffsetPlaces<G, K, kCoarse> places(band, inside);
-        Sums own(weights, x, y, places, band, inside);
+        Sums own(places, band, inside);
         const LastPlace last(places, task, band, inside);
         const int32_t below = static_cast<int32_t>(band.below) + 1;
         const int32_t opening = below > G ? below : G, steps = static_cast<int32_t>(task.n + last.owner);
         const bool reaches = weights.range <= T(kReach);
         const bool watches = any(reaches && weights.range > T(kNear));
         const bool sound =
-            watches ? sweep_offsets<true, true, Sums, G>(own, places.lanes, opening, steps)
-                    : sweep_offsets<Weights::kFarOnly, false, Sums, G>(own, places.lanes, opening, steps);
+            watches ? sweep_offsets<true, true, G>(own, weights, x, y, places.lanes, opening, steps)
+                    : sweep_offsets<Weights::kFarOnly, false, G>(own, weights, x, y, places.lanes, opening, steps);
         if (busy && inside == last.owner) {
             const double sum = pick<K>(own.cell, static_cast<uint32_t>(last.place));
             const uint32_t high = high_of(sum);

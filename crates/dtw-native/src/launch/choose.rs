@@ -290,6 +290,27 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn soft_bands_of_one_channel_have_a_kernel_along_the_diagonal() {
+        let of = |key, dtype, offsets, channels| {
+            let band =
+                Demand { band: true, offsets: Some(offsets), row_cells: offsets, ..demand(2047, 2047, 1000) };
+            let soft = Demand { key, dtype, channels, only: Some(SweepKind::SoftDiagonal), ..band };
+            choose(&soft, &H200, |_| true).map(|choice| choice.kernel.width() as usize)
+        };
+        for key in ["soft_dtw", "log_gak"] {
+            for (dtype, most) in [("f32", 832), ("f64", 416)] {
+                for offsets in 3..=most {
+                    assert!(
+                        of(key, dtype, offsets, 1).is_some_and(|width| width >= offsets),
+                        "{key} {offsets}"
+                    );
+                }
+                assert_eq!((of(key, dtype, most + 1, 1), of(key, dtype, 9, 2)), (None, None));
+            }
+        }
+    }
+
+    #[test]
     fn series_without_timestamps_go_to_kernels_for_them() {
         let twed = Demand { key: "twed", dtype: "f64", ..demand(4000, 4000, 1) };
         assert!(choose(&twed, &H200, |_| true).unwrap().kernel.untimed);

@@ -1,5 +1,5 @@
-//! Sums over all paths in bands along the diagonal: every shape against a plain loop in double precision, and which pairs
-//! are given up.
+//! Sums over all paths in bands along the diagonal: every shape against a plain loop in double precision, and which
+//! pairs are given up.
 
 use dtw_core::Scalar;
 use dtw_kernels::params::{self, Banding, Measure, PAD, Pairs, Side, Sweep};
