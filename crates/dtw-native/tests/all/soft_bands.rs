@@ -98,7 +98,7 @@ fn every_shape_does_noise() {
             for (apart, n) in [(1, 3), (1, 40), (3, width / 2 + 3), (3, width + 9)] {
                 let apart = if offsets % 2 == 0 { apart } else { apart - 1 };
                 let Some(radius) = offsets.checked_sub(apart + 1).map(|both| both / 2) else { continue };
-                if radius > n || n > 300 {
+                if radius > n || n > 300.max(width / 2 + 3) {
                     continue;
                 }
                 for (n, m, gamma) in [(n, n + apart, 1.0), (n + apart, n, 1.0), (n, n + apart, 1e6)] {
