@@ -86,9 +86,9 @@ pub struct Kernel {
     pub columns: u32,
     /// Sweeps: rows that a lane takes at once.
     pub rows: u32,
-    /// Sweeps: whether bands are honoured; without, only [`BAND_FULL`](crate::params::BAND_FULL) may be asked for. Those
-    /// along a diagonal take nothing but [`BAND_SAKOE`](crate::params::BAND_SAKOE), of at least `least_offsets` and at
-    /// most `lanes * columns` offsets.
+    /// Sweeps: whether bands are honoured; without, only [`BAND_FULL`](crate::params::BAND_FULL) may be asked for.
+    /// Those along a diagonal take nothing but [`BAND_SAKOE`](crate::params::BAND_SAKOE), of at least `least_offsets`
+    /// and at most `lanes * columns` offsets.
     pub band: bool,
     /// Sweeps along a diagonal: offsets of the narrowest band.
     pub least_offsets: u32,

@@ -22,7 +22,8 @@ pub enum SweepKind {
     Diagonal,
     /// Sums over all paths in one strip: the cells of a lane share an exponent. It gives up pairs that need more.
     Soft,
-    /// The same in a Sakoe-Chiba band for pairs of the same two lengths: lanes own offsets, as those of diagonal sweeps.
+    /// The same in a Sakoe-Chiba band for pairs of the same two lengths: lanes own offsets, as those of diagonal
+    /// sweeps.
     SoftDiagonal,
     /// One strip, a few channels, no band: as narrow sweeps, with all channels of a lane's columns in registers.
     Few,
