@@ -186,3 +186,28 @@ fn what_cannot_be_held_is_given_up() {
         assert!(sweep(kernel, &[noise(n, 1)], &ys, radius, 1e-6)[0].is_nan(), "{}", kernel.symbol);
     }
 }
+
+/// Cells of a lane vanish beside better ones, and then only paths through them go on.
+#[test]
+fn what_vanishes_and_would_have_counted_is_noticed() {
+    let levels = |n: usize, seed: u64| -> Vec<f64> {
+        let runs = noise(2 * n, seed).into_iter().map(|v| v.abs() * 1e3);
+        let runs: Vec<usize> = runs.map(|v| v as usize).collect();
+        let runs = runs.chunks(2).flat_map(|run| std::iter::repeat_n((run[0] % 30) as f64, 1 + run[1] % 9));
+        runs.take(n).collect()
+    };
+    let (mut done, mut all) = (0, 0);
+    for kernel in kernels() {
+        for k in 0..20_usize {
+            let (n, m) = (30 + 3 * k, 30 + 2 * k);
+            let radius = (kernel.width() as usize - 1 - n.abs_diff(m)) / 2;
+            if holds(kernel, n, m, radius.min(n)) {
+                let all_of = |length, seed: u64| (0..4).map(|q| levels(length, seed + q)).collect::<Vec<_>>();
+                let (xs, ys) = (all_of(n, 10 * k as u64), all_of(m, 1000 + 10 * k as u64));
+                done += check(kernel, &xs, &ys, radius.min(n), std::f64::consts::LOG2_E);
+                all += 16;
+            }
+        }
+    }
+    assert!(done < all && all > 1000, "{done} of {all}");
+}
