@@ -225,14 +225,17 @@ DTW_DEVICE bool sweep_offsets(Sums& own, const typename Sums::Weights& weights, 
     };
     for (; t < opening && t < steps; ++t) {
         own.template step<kFar, true>(weights, row(i > 0 ? i : 0, 0), columns, 0, i);
+        const int32_t before = -(own.column + i), from = before > own.idle ? before : own.idle;
+        const bool counts = takes_part && i >= 0 && i < n;
+        sound = sound && (!counts || own.are_at_least(-kFaint, from));
         if (i >= 0) {
             columns.template move<1>(typename Columns::Coming(weights, y, own.column + i));
-            const int32_t before = -(own.column + i), from = before > own.idle ? before : own.idle;
-            sound = sound && (!takes_part || i >= n || own.are_at_least(-kFaint, from));
         }
         ++i;
         if (t <= G || t % 4 == 0 || t + 1 == opening) {
             rescale();
+            // What is handed on next must not have vanished.
+            sound = sound && (!counts || own.are_at_least(-kFaint, from));
         }
     }
     constexpr int kFloor = kWatches ? -kFaint : kRows * kLeastWeight - kFaint;
