@@ -31,7 +31,8 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 0)]
     device: usize,
     /// Compute distances and matches by this kind of sweep alone, of the kernels of cuda and hip: general, strips,
-    /// narrow, wide, diagonal, soft, few, priced or block. What it cannot do is left out, with the kinds that can.
+    /// narrow, wide, diagonal, soft, soft_diagonal, few, priced or block. What it cannot do is left out, with the kinds
+    /// that can.
     #[arg(long, value_name = "KIND")]
     kernel: Option<String>,
     /// Numbers of threads of the CPU; may be given more than once. 0 is one per core.

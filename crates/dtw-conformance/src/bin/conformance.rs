@@ -41,8 +41,8 @@ struct Options {
     #[arg(long, value_name = "REGEX")]
     only: Option<Regex>,
     /// Compute distances and matches by this kind of sweep alone, of the kernels of cuda, hip and host: general,
-    /// strips, narrow, wide, diagonal, soft, few, priced or block. What it cannot do is skipped, with the kinds that
-    /// can.
+    /// strips, narrow, wide, diagonal, soft, soft_diagonal, few, priced or block. What it cannot do is skipped, with
+    /// the kinds that can.
     #[arg(long, value_name = "KIND")]
     kernel: Option<String>,
     /// Seed of the random cases: a number, or `fresh` for one that no run had before. Without it the variable
