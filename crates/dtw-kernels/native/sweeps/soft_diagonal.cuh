@@ -161,8 +161,8 @@ struct OffsetSums {
 
     // Sets the exponent: the largest of the lane's cells, and of those that come next from its neighbours, is near
     // 2^kStart. A lane of zeros that gets nothing yet follows a neighbour. False if the exponent of a neighbour that
-    // hands something on to row `i`, the next, is too far.
-    DTW_DEVICE bool rescale(int32_t i) {
+    // hands something on to row `i`, the next, is too far. A lane behind the last of `n` rows has nothing to hand on.
+    DTW_DEVICE bool rescale(int32_t i, int32_t n) {
         constexpr int32_t kNone = -2 * kCounted;
         const auto top_of = [](uint32_t high, int32_t its) {
             return high < 1u << 20 ? kNone : static_cast<int32_t>(high >> 20) - 1023 + its;
@@ -177,7 +177,7 @@ struct OffsetSums {
         const int32_t of_left = top_of(high_of(shift_up<G>(cell[K - 1])), its_left);
         const int32_t of_right = top_of(high_of(shift_down<G>(first)), its_right);
         const int32_t own = top_of(largest, exponent);
-        int32_t top = has_left && of_left > own ? of_left : own;
+        int32_t top = has_left && i < n && of_left > own ? of_left : own;
         top = has_right && of_right > top ? of_right : top;
         const int32_t before = exponent, wanted = top - kStart;
         if (own == kNone) {
@@ -220,7 +220,7 @@ DTW_DEVICE bool sweep_offsets(Sums& own, const typename Sums::Weights& weights, 
         sound = sound && (!takes_part || next > n || own.are_at_least(e));
     };
     const auto rescale = [&]() {
-        const bool fits = own.rescale(i);
+        const bool fits = own.rescale(i, n);
         sound = sound && (!takes_part || i >= n || fits);
     };
     for (; t < opening && t < steps; ++t) {

@@ -131,6 +131,28 @@ fn bands_of_all_short_pairs() {
     assert!(checked > LONGEST * LONGEST, "{checked} bands");
 }
 
+/// Weights of 1 everywhere: cells grow as fast as they can. And points far from zero, unlike what lies behind them.
+#[test]
+fn plateaus_and_points_far_from_zero_are_done() {
+    for kernel in kernels() {
+        let width = kernel.width() as usize;
+        let (n, radius) = (width / 2 + 70, (width - 1) / 2);
+        let beside = |offset: f64, seed: u64| -> Vec<f64> {
+            noise(n, seed).iter().map(|v| f64::from((offset + v) as f32)).collect()
+        };
+        let plateau = |seed: u64| -> Vec<f64> {
+            let points = beside(2.5, seed).into_iter().enumerate();
+            points.map(|(k, v)| if k % 60 < 40 { 2.5 } else { v }).collect()
+        };
+        for (xs, ys) in [
+            ([vec![2.5; n], plateau(1)], [vec![2.5; n], plateau(2)]),
+            ([beside(1000.0, 1), beside(1000.0, 2)], [beside(1000.0, 3), beside(1000.0, 4)]),
+        ] {
+            assert_eq!(check(kernel, &xs, &ys, radius, 1.0), 4, "{}", kernel.symbol);
+        }
+    }
+}
+
 /// Long runs and single points that nothing matches, and low temperatures: cells fall, and rise again, by thousands of
 /// binary digits. Whatever is done is right.
 #[test]
