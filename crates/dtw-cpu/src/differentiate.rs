@@ -8,7 +8,6 @@ use dtw_core::{
     Error, Gradients, LocalCost, Measure, Observer, Pairing, PathCounts, Result, Scalar, Series, SeriesBatch,
     SoftResult, Spec, Uncounted,
 };
-use rayon::prelude::*;
 
 use crate::gradient::{Batch, gradients};
 use crate::gradient_scratch::GradientScratch;
@@ -17,6 +16,7 @@ use crate::gradient_strip::Smooth;
 use crate::gradient_tiles::ROWS;
 use crate::group::Scratch;
 use crate::lanes::Register;
+use crate::parallel;
 use crate::plan::{CpuPlan, callers, own};
 
 /// Where one pair's results go: its number, value and gradients.
@@ -148,7 +148,9 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
             outlets.chunks_mut(V::LANES).try_for_each(|group| sweep(group, &mut callers(&self.scratch)))?;
         } else {
             self.threads.run(|| {
-                outlets.par_chunks_mut(V::LANES).try_for_each(|group| sweep(group, &mut own(&self.scratch)))
+                parallel::each_chunk(&mut outlets, V::LANES, &|_, group| {
+                    sweep(group, &mut own(&self.scratch))
+                })
             })?;
         }
         for outlet in outlets {

@@ -19,12 +19,12 @@ use dtw_core::{
     Anchor, Band, ColumnRanges, Dtype, Error, LocalCost, Measure, NearestWindow, Observer, Problem, Result,
     Scalar, SearchOptions, Series, WindowJoin,
 };
-use rayon::prelude::*;
 
 use crate::abandon::{Abandoning, Cut};
 use crate::group::Scratch;
 use crate::keogh::{Enveloped, Reach, Stretch};
 use crate::lanes::Register;
+use crate::parallel;
 use crate::plan::{CpuPlan, own};
 use crate::told::{OF_DTW, Told};
 
@@ -113,18 +113,19 @@ impl<V: Register + Send> CpuPlan<V> {
         let all = x.len() + 1 - length;
         threads.run(|| {
             let firsts: Vec<usize> = (0..all).step_by(stretch).collect();
-            let known = firsts.into_par_iter().map(|first| {
+            let known = parallel::map(firsts.len(), &|k| {
+                let first = firsts[k];
                 let count = stretch.min(all - first);
                 let points = &x.values[first..first + count + length - 1];
-                Known::new::<V>(token, points, (first, count), join, reach, height)
-            });
-            let known = known.collect();
+                Ok(Known::new::<V>(token, points, (first, count), join, reach, height))
+            })?;
             let joined = Joined::<V> { token, x: x.values, y, join, ranges, known };
             let firsts: Vec<usize> = some.clone().step_by(QUERIES).collect();
-            let found = firsts.into_par_iter().map(|first| {
+            let found = parallel::map(firsts.len(), &|k| {
+                let first = firsts[k];
                 joined.queries(first..(first + QUERIES).min(some.end), &mut own(scratch), observer)
-            });
-            Ok(Some(found.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect()))
+            })?;
+            Ok(Some(found.into_iter().flatten().collect()))
         })
     }
 }

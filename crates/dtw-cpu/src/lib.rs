@@ -51,6 +51,7 @@ mod nearest;
 mod nearest_any;
 mod nearest_dtw;
 mod open;
+mod parallel;
 mod path;
 mod plan;
 mod prepare;

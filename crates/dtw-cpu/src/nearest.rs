@@ -14,11 +14,11 @@ use dtw_core::derivative::Derivatives;
 use dtw_core::{
     Anchor, Band, Dtype, Error, LocalCost, Measure, Problem, Ranked, Result, Scalar, SeriesBatch,
 };
-use rayon::prelude::*;
 
 use crate::batched::ROWS;
 use crate::in_lanes::{InLanes, LaneReach};
 use crate::lanes::Register;
+use crate::parallel;
 use crate::plan::{CpuPlan, own};
 use crate::told::{OF_ANY, OF_DTW, Told};
 use crate::{least, nearest_any, nearest_dtw};
@@ -147,29 +147,22 @@ impl<V: Register + Send> CpuPlan<V> {
             let part = registers.div_ceil(parts);
             threads
                 .run(|| {
-                    (0..series.len() * parts)
-                        .into_par_iter()
-                        .map(|task| {
-                            if observer.cancelled() {
-                                return Err(Error::Cancelled);
-                            }
-                            let (j, first) = (series.start + task / parts, task % parts * part);
-                            let registers = first.min(registers)..(first + part).min(registers);
-                            let (mut told, scratch) = (Told::default(), &mut own(scratch));
-                            let best = match &searched {
-                                Searched::Dtw(searched) => {
-                                    searched.one(y.get(j), registers, scratch, &mut told)
-                                }
-                                Searched::Any(searched) => {
-                                    searched.one(y.get(j), registers, scratch, &mut told)
-                                }
-                            };
-                            if is_told {
-                                told.tell(observer, cells, bounds);
-                            }
-                            Ok((best, told))
-                        })
-                        .collect::<Result<Vec<_>>>()
+                    parallel::map(series.len() * parts, &|task| {
+                        if observer.cancelled() {
+                            return Err(Error::Cancelled);
+                        }
+                        let (j, first) = (series.start + task / parts, task % parts * part);
+                        let registers = first.min(registers)..(first + part).min(registers);
+                        let (mut told, scratch) = (Told::default(), &mut own(scratch));
+                        let best = match &searched {
+                            Searched::Dtw(searched) => searched.one(y.get(j), registers, scratch, &mut told),
+                            Searched::Any(searched) => searched.one(y.get(j), registers, scratch, &mut told),
+                        };
+                        if is_told {
+                            told.tell(observer, cells, bounds);
+                        }
+                        Ok((best, told))
+                    })
                 })
                 .map(|mut found| {
                     let (mut ranked, mut told) = (Vec::with_capacity(series.len() * k), Told::default());

@@ -11,10 +11,10 @@ use dtw_core::{
     PassResults, Path, Problem, Ranked, Result, Scalar, SearchOptions, Series, SeriesBatch, Spec, Unobserved,
     WindowJoin,
 };
-use rayon::prelude::*;
 
 use crate::group::Scratch;
 use crate::lanes::{MOST_LANES, Register};
+use crate::parallel;
 use crate::schedule::Schedule;
 use crate::threads::Threads;
 
@@ -57,10 +57,10 @@ pub(crate) fn for_each<V: Register + Send>(
     scratch: &[Mutex<Scratch<V>>],
     workers: usize,
     count: usize,
-    work: impl Fn(usize, &mut Scratch<V>) -> Result<()> + Sync,
+    work: &(dyn Fn(usize, &mut Scratch<V>) -> Result<()> + Sync),
 ) -> Result<()> {
     let next = AtomicUsize::new(0);
-    (0..workers).into_par_iter().with_max_len(1).try_for_each(|worker| {
+    parallel::each(workers, &|worker| {
         loop {
             let k = next.fetch_add(1, Ordering::Relaxed);
             if k >= count {
@@ -124,8 +124,7 @@ where
             return groups.try_for_each(|(group, out)| sweep(group, out, &mut scratch));
         }
         threads.run(|| {
-            let groups = results.par_chunks_mut(V::LANES).enumerate();
-            groups.try_for_each(|(group, out)| sweep(group, out, &mut own(scratch)))
+            parallel::each_chunk(results, V::LANES, &|group, out| sweep(group, out, &mut own(scratch)))
         })
     }
 

@@ -10,12 +10,12 @@ use dtw_core::bounds::raised;
 use dtw_core::contenders::Contenders;
 use dtw_core::moving::Moving;
 use dtw_core::{Error, LocalCost, Measure, Result, Scalar, SearchOptions, SeriesBatch, Spec, Windows};
-use rayon::prelude::*;
 
 use crate::abandon::{Abandoning, Cut};
 use crate::group::Scratch;
 use crate::keogh::{Enveloped, Reach, Stretch};
 use crate::lanes::Register;
+use crate::parallel;
 use crate::plan::{CpuPlan, callers, own};
 use crate::told::{OF_DTW, Told};
 
@@ -197,9 +197,10 @@ impl<T: Scalar> Pruned<T> {
             query.bound::<V>(token, stretch, 0, now.bar, bounds);
         } else {
             plan.threads.run(|| {
-                let shares = bounds.par_chunks_mut(SHARE).enumerate();
-                shares.for_each(|(k, out)| query.bound::<V>(token, stretch, k * SHARE, now.bar, out));
-                Ok(())
+                parallel::each_chunk(bounds, SHARE, &|k, out| {
+                    query.bound::<V>(token, stretch, k * SHARE, now.bar, out);
+                    Ok(())
+                })
             })?;
         }
 
@@ -229,16 +230,17 @@ impl<T: Scalar> Pruned<T> {
             }
             swept.clear();
             swept.resize(group.len(), T::ZERO);
-            let sweep = |(starts, out): (&[usize], &mut [T]), scratch: &mut Scratch<V>| {
+            let sweep = |starts: &[usize], out: &mut [T], scratch: &mut Scratch<V>| {
                 scratch.abandoning.windows(token, query, points, starts, now, out);
             };
             if group.len() <= V::LANES {
-                sweep((&*group, &mut *swept), &mut callers(&plan.scratch));
+                sweep(group, swept, &mut callers(&plan.scratch));
             } else {
                 plan.threads.run(|| {
-                    let registers = group.par_chunks(V::LANES).zip(swept.par_chunks_mut(V::LANES));
-                    registers.for_each(|register| sweep(register, &mut own(&plan.scratch)));
-                    Ok(())
+                    parallel::each_chunk(swept, V::LANES, &|k, out| {
+                        sweep(&group[k * V::LANES..][..out.len()], out, &mut own(&plan.scratch));
+                        Ok(())
+                    })
                 })?;
             }
             for (w, cost) in group.iter().zip(swept.iter()) {

@@ -43,7 +43,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         }
         let found: Vec<_> = (0..pairs).map(|_| Mutex::default()).collect();
         threads.run(|| {
-            for_each(scratch, cut.workers, pairs, |k, scratch| {
+            for_each(scratch, cut.workers, pairs, &|k, scratch| {
                 let (x, y) = (queries.get(k / references.len()), references.get(k % references.len()));
                 // A band is that of the whole grid.
                 let points = if spec.band == Band::Full { cut.points } else { y.len() };
@@ -99,7 +99,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
                         )
                     });
                 }
-                for_each(scratch, cut.workers, count, |q, scratch| {
+                for_each(scratch, cut.workers, count, &|q, scratch| {
                     held(&scans[q]).next::<V>((token, scratch), spec, queries.get(q), series, observer)
                 })
             };

@@ -81,7 +81,7 @@ impl<T: Scalar> Scan<T> {
             Ok(Swept { began, ended, totals, starts })
         };
         let found: Vec<Mutex<Option<Swept<T>>>> = (0..count).map(|_| Mutex::default()).collect();
-        for_each(scratch, workers, count, |s, scratch| {
+        for_each(scratch, workers, count, &|s, scratch| {
             let began = if s == 0 {
                 self.state.clone()
             } else {

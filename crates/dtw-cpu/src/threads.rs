@@ -62,6 +62,19 @@ impl Pool {
         Ok(Arc::new(Self { threads, process: std::process::id() }))
     }
 
+    /// Runs `work` on the threads. It is no type parameter: rayon would be compiled for each.
+    fn install(&self, work: &mut (dyn FnMut() + Send)) {
+        self.threads.install(work);
+    }
+
+    /// The same while the caller's thread does `other`.
+    fn install_beside(&self, work: &mut (dyn FnMut() + Send), other: &mut dyn FnMut()) {
+        self.threads.in_place_scope(|scope| {
+            scope.spawn(|_| work());
+            other();
+        });
+    }
+
     /// The pool of this process for this count.
     fn shared(count: usize) -> Result<Arc<Self>> {
         let process = std::process::id();
@@ -114,10 +127,10 @@ impl Threads {
     /// # Errors
     /// Errors of `work`; [`Error::Backend`] where the system starts no threads in a child.
     pub(crate) fn run<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
-        match self.pool()? {
-            None => work(),
-            Some(pool) => pool.threads.install(work),
-        }
+        let Some(pool) = self.pool()? else { return work() };
+        let (mut work, mut worked) = (Some(work), None);
+        pool.install(&mut || worked = work.take().map(|work| work()));
+        worked.expect("a pool does what it is given")
     }
 
     /// Runs `work` on them while the caller's thread does `other`, which may wait for calls that need these threads;
@@ -135,13 +148,15 @@ impl Threads {
             other()?;
             return Ok(worked);
         };
-        let mut worked = None;
-        let other = pool.threads.in_place_scope(|scope| {
-            scope.spawn(|_| worked = Some(work()));
-            other()
+        let (mut work, mut worked) = (Some(work), None);
+        let (mut other, mut done) = (Some(other), None);
+        pool.install_beside(&mut || worked = work.take().map(|work| work()), &mut || {
+            done = other.take().map(|other| other())
         });
-        let worked = worked.expect("a scope waits for what it has spawned")?;
-        other?;
+        let both = worked.zip(done);
+        let (worked, done) = both.expect("a scope waits for what it has spawned");
+        let worked = worked?;
+        done?;
         Ok(worked)
     }
 

@@ -6,10 +6,10 @@ use dtw_core::derivative::Derivatives;
 use dtw_core::{
     Anchor, Band, ColumnRanges, Error, Observer, Path, Result, Scalar, Series, SeriesBatch, Spec, Uncounted,
 };
-use rayon::prelude::*;
 
 use crate::group::Scratch;
 use crate::lanes::Register;
+use crate::parallel;
 use crate::path::trace;
 use crate::plan::{CpuPlan, callers, own};
 use crate::prepare::{Borders, with_strips};
@@ -80,11 +80,10 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
                 }
                 pairs.map(|s| trace(s, scratch)).collect()
             };
-            let found: Result<Vec<Vec<Path<V::Scalar>>>> =
-                self.threads.run(|| (0..groups).into_par_iter().map(group).collect());
+            let found: Result<Vec<Vec<Path<V::Scalar>>>> = self.threads.run(|| parallel::map(groups, &group));
             return Ok(found?.into_iter().flatten().collect());
         }
-        self.threads.run(|| (0..x.len()).into_par_iter().map(|s| trace(s, &mut own(scratch))).collect())
+        self.threads.run(|| parallel::map(x.len(), &|s| trace(s, &mut own(scratch))))
     }
 }
 

@@ -7,9 +7,9 @@ use dtw_core::{
     Blocks, Error, Match, OwnedBatch, Result, Scalar, SearchOptions, Selection, SeriesBatch, WindowSearch,
     Windows, normalize, search_each,
 };
-use rayon::prelude::*;
 
 use crate::lanes::Register;
+use crate::parallel;
 use crate::plan::CpuPlan;
 use crate::pruned::Pruned;
 
@@ -79,10 +79,10 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
                 normal.extend_from_slice(&points[w * channels..(w + length) * channels]);
             }
             self.threads.run(|| {
-                normal
-                    .par_chunks_mut(length * channels)
-                    .for_each(|window| normalize::z_normalize(window, channels));
-                Ok(())
+                parallel::each_chunk(&mut normal, length * channels, &|_, window| {
+                    normalize::z_normalize(window, channels);
+                    Ok(())
+                })
             })?;
             let batch = SeriesBatch::equal(&normal, count, length, channels)?;
             costs.clear();
