@@ -154,6 +154,16 @@ pub fn run_checks_from<T: Element>(
     chosen: &dyn Fn(&str) -> bool,
     backend: &dyn Backend<T>,
 ) -> Report {
+    T::run_checks(seed, section, chosen, backend)
+}
+
+/// What [`Element::run_checks`] calls.
+pub(crate) fn checks<T: Element>(
+    seed: u64,
+    section: &str,
+    chosen: &dyn Fn(&str) -> bool,
+    backend: &dyn Backend<T>,
+) -> Report {
     let mut judge = Judge::new(section, seed, chosen);
     match section {
         "golden" => judge.golden(golden::GOLDEN_JSON, |case| check::expected::check(case, backend)),
@@ -279,9 +289,18 @@ pub fn run_file<T: Element>(
 ) -> std::io::Result<Report> {
     let json = std::fs::read_to_string(path)?;
     golden::parse(&json).map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))?;
+    Ok(T::run_golden(&json, chosen, backend))
+}
+
+/// What [`Element::run_golden`] calls.
+pub(crate) fn golden_checks<T: Element>(
+    json: &str,
+    chosen: &dyn Fn(&str) -> bool,
+    backend: &dyn Backend<T>,
+) -> Report {
     let mut judge = Judge::new("file", seed::USUAL, chosen);
-    judge.golden(&json, |case| check::expected::check(case, backend));
-    Ok(judge.finish())
+    judge.golden(json, |case| check::expected::check(case, backend));
+    judge.finish()
 }
 
 /// The pairings that a kind of measure has.

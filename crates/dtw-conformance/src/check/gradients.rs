@@ -180,7 +180,7 @@ pub(super) fn magnitudes(spec: &Spec, pair: &Pair<f64>) -> Checked<Sizes> {
         let mut sizes = Sizes { x: zeros(a), y: zeros(b) };
         for i in 0..a.len() {
             for j in 0..b.len() {
-                for (k, slope) in slope(cost, &a[i], &b[j]).into_iter().enumerate() {
+                for (k, slope) in slope(cost, &a[i], &b[j]).enumerate() {
                     let reach = slope.abs();
                     let size = Size { weighted: alignment[i][j] * reach, reach };
                     sizes.x[i][k].add(size, 1.0);

@@ -42,17 +42,14 @@ pub fn between<F: Real>(cost: LocalCost, a: &[F], b: &[F]) -> F {
 
 /// The derivative of the cost by each channel of `a`: `2(aₖ−bₖ)`, `(aₖ−bₖ)/‖a−b‖` or the sign of `aₖ−bₖ`. The one by
 /// `b` is its opposite. At a kink, where `a = b` or `aₖ = bₖ`, it is 0.
-pub fn slope<F: Real>(cost: LocalCost, a: &[F], b: &[F]) -> Vec<F> {
+pub fn slope<F: Real>(cost: LocalCost, a: &[F], b: &[F]) -> impl Iterator<Item = F> {
     let zero_or = |value: F, slope: F| if value == F::zero() { F::zero() } else { slope };
-    let differences = a.iter().zip(b).map(|(&a, &b)| a - b);
-    match cost {
-        LocalCost::SquaredEuclidean => differences.map(|d| F::of(2.0) * d).collect(),
-        LocalCost::Euclidean => {
-            let length = euclidean(a, b);
-            differences.map(|d| zero_or(length, d / length)).collect()
-        }
-        LocalCost::Manhattan => differences.map(|d| zero_or(d, d.signum())).collect(),
-    }
+    let length = if cost == LocalCost::Euclidean { euclidean(a, b) } else { F::one() };
+    a.iter().zip(b).map(move |(&a, &b)| match cost {
+        LocalCost::SquaredEuclidean => F::of(2.0) * (a - b),
+        LocalCost::Euclidean => zero_or(length, (a - b) / length),
+        LocalCost::Manhattan => zero_or(a - b, (a - b).signum()),
+    })
 }
 
 /// `Σₖ (aₖ−bₖ)²`.

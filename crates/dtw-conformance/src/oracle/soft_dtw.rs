@@ -125,7 +125,7 @@ fn of_alignment<F: Real>(
     let mut grad_y = vec![vec![F::zero(); y[0].len()]; y.len()];
     for i in 0..x.len() {
         for j in 0..y.len() {
-            for (k, slope) in slope(cost, &x[i], &y[j]).into_iter().enumerate() {
+            for (k, slope) in slope(cost, &x[i], &y[j]).enumerate() {
                 let slope = e[i][j] * slope;
                 grad_x[i][k] = grad_x[i][k] + slope;
                 grad_y[j][k] = grad_y[j][k] - slope;
