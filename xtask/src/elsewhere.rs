@@ -14,7 +14,7 @@ use crate::command::{add_target, needs, other_cargo, root, shell};
 pub(crate) enum Place {
     /// The whole workspace with the `rust-version` of Cargo.toml.
     Oldest,
-    /// The command for Windows.
+    /// The command for Windows, with the `rust-version` of Cargo.toml.
     Windows,
     /// The library crates for Apple's ARM.
     Apple,
@@ -50,10 +50,17 @@ pub(crate) fn elsewhere(places: &[Place]) -> Result<()> {
             }
             Place::Windows => {
                 needs(&sh, "x86_64-w64-mingw32-gcc", "Debian: gcc-mingw-w64-x86-64")?;
-                check(&sh, "dtwave-cli", "x86_64-pc-windows-gnu")?;
+                let (oldest, target) = (env!("CARGO_PKG_RUST_VERSION"), "x86_64-pc-windows-gnu");
+                let cargo = other_cargo(&sh, oldest, "rustc")?;
+                cmd!(sh, "rustup target add {target} --toolchain {oldest}").run()?;
+                cargo.args(["check", "-p", "dtwave-cli", "--target", target]).run()?;
             }
             // Without a linker for it, what has no operating system is compiled: the library.
-            Place::Apple => check(&sh, "dtwave", "aarch64-apple-darwin")?,
+            Place::Apple => {
+                let target = "aarch64-apple-darwin";
+                add_target(&sh, target)?;
+                cmd!(sh, "cargo check -p dtwave --target {target}").run()?;
+            }
             Place::Wasm => wasm(&sh, "-C target-feature=+simd128")?,
             Place::WasmScalar => wasm(&sh, "")?,
             Place::Neon => neon(&sh)?,
@@ -62,19 +69,12 @@ pub(crate) fn elsewhere(places: &[Place]) -> Result<()> {
     Ok(())
 }
 
-/// Compiles a package for a target, as far as that goes without its linker.
-fn check(sh: &Shell, package: &str, target: &str) -> Result<()> {
-    add_target(sh, target)?;
-    Ok(cmd!(sh, "cargo check -p {package} --target {target}").run()?)
-}
-
 fn wasm(sh: &Shell, features: &str) -> Result<()> {
     const TARGET: &str = "wasm32-unknown-unknown";
     needs(sh, "node", "Debian: nodejs")?;
     sh.set_var("RUSTFLAGS", features);
-    // As users compile it.
-    check(sh, "dtwave", TARGET)?;
-    // The page of examples/web is a workspace of its own.
+    add_target(sh, TARGET)?;
+    // As users compile the library; the page of examples/web is a workspace of its own.
     let page = ["--manifest-path", "examples/web/Cargo.toml", "--target-dir", "target/web/check"];
     cmd!(sh, "cargo check --locked -p dtwave-web --target {TARGET} {page...}").run()?;
     // What draws random cases has its seeds, but is compiled with a way to ask the system for others.

@@ -26,7 +26,7 @@ const REPEATED: &[(&str, &str)] = &[
     ("combined", "divergences"),
     (
         "conformance::conformance_f32",
-        "alignment gradients_soft_dtw gradients_soft_dtw_divergence long_subsequence_dtw paths \
+        "alignment gradients_soft_dtw gradients_soft_dtw_divergence half_precision long_subsequence_dtw paths \
          progress_and_cancellation random soft_digits soft_dtw_divergence",
     ),
     (
@@ -40,6 +40,8 @@ const REPEATED: &[(&str, &str)] = &[
         "a_small_limit_only_means_more_tiles \
          series_on_the_device_are_prepared_in_parts_and_swept_in_several_launches",
     ),
+    ("proposed", "starts_in_double_precision"),
+    ("pruned", "every_kind_of_reference_in_single_precision"),
     (
         "resident_gradients",
         "gradients_are_those_of_host_memory_in_doubles gradients_are_those_of_host_memory_in_floats \
@@ -65,6 +67,8 @@ const REPEATED: &[(&str, &str)] = &[
     // The CPU without its wide registers; digits of its sums over all paths, which the suite has too.
     ("conformance::narrowest", ""),
     ("conformance::second", ""),
+    // Random cases have these in single precision.
+    ("conformance::widest::conformance_f32", "gradients_soft_dtw_divergence paths"),
     ("soft_digits", "soft_results_keep_their_digits"),
     // The suite's own test on a plain loop, in doubles and where it takes long; the least of its planted faults.
     ("whole::conformance_f64", ""),

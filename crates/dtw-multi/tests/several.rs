@@ -45,12 +45,10 @@ fn the_suite_gets_the_bits_of_one_device() {
         if !section.starts_with("random") && !OTHERS.contains(section) {
             continue;
         }
-        let (passed, of_one) = judged::<f32>(section, &one);
-        let (also_passed, of_several) = judged::<f32>(section, &several);
-        assert_eq!(passed, also_passed, "{section}");
+        let (passed, of_several) = judged::<f32>(section, &several);
         // The last digits of a sum over paths may depend on the pairs beside it, on one device as well.
         if !["soft", "gak", "gradient"].iter().any(|sum| section.contains(sum)) {
-            assert_eq!(of_one, of_several, "{section}");
+            assert_eq!((passed, of_several), judged::<f32>(section, &one), "{section}");
         }
         checks += passed;
     }

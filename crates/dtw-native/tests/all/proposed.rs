@@ -182,6 +182,10 @@ where
 #[test]
 fn starts_are_found_behind_the_hits() {
     assert!(costs_first::<f32>());
+}
+
+#[test]
+fn starts_in_double_precision() {
     costs_first::<f64>();
 }
 

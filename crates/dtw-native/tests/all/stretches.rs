@@ -138,9 +138,9 @@ where
 #[test]
 fn hits_are_those_of_one_sweep_of_the_whole() {
     // Kernels that know costs alone are of f32 and one channel.
-    assert!(check::<f32>(LocalCost::SquaredEuclidean, 1, 900, &[3, 8], 5));
-    assert!(!check::<f64>(LocalCost::SquaredEuclidean, 1, 900, &[8], 5));
-    assert!(!check::<f32>(LocalCost::Manhattan, 2, 700, &[7], 5));
+    assert!(check::<f32>(LocalCost::SquaredEuclidean, 1, 900, &[3, 8], 3));
+    assert!(!check::<f64>(LocalCost::SquaredEuclidean, 1, 900, &[8], 3));
+    assert!(!check::<f32>(LocalCost::Manhattan, 2, 700, &[7], 3));
 }
 
 /// Links from strip to strip, and strips whose last column is not the last of its lane.
