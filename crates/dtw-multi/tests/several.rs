@@ -256,18 +256,25 @@ fn what_needs_the_whole_limit_gets_it() {
 fn a_device_that_fails_is_survived_and_named() {
     for pairing in [Pairing::Cross, Pairing::SelfSymmetric, Pairing::Zipped] {
         let (expected, _) = results(&CpuBackend::with_threads(1), pairing, Spec::dtw());
-        for calls in [0, 1, 2, 5] {
-            for device in [0, 2] {
-                let (found, lost) = results(&with_failing(3, &[(device, calls)]), pairing, Spec::dtw());
-                assert_eq!(found, expected, "{pairing:?}, device {device} after {calls} calls");
-                // A device that was idle when the work ended has not failed.
-                assert!(lost.is_empty() || lost == [format!("cpu:{device}")], "{lost:?}");
-                assert!(!lost.is_empty() || calls > 0, "a device that can do nothing is lost");
+        // Whether the first of the devices is lost. One that was idle when the work ended has not failed: on a busy machine
+        // the others may have done all before its thread begins, but not every time.
+        let loses = |failing: &[(usize, usize)], tries: usize| {
+            (0..tries).any(|_| {
+                let (found, lost) = results(&with_failing(3, failing), pairing, Spec::dtw());
+                assert_eq!(found, expected, "{pairing:?}, {failing:?}");
+                let may_be_lost =
+                    |name: &String| failing.iter().any(|(device, _)| *name == format!("cpu:{device}"));
+                assert!(lost.iter().all(may_be_lost), "{lost:?}");
+                lost.contains(&format!("cpu:{}", failing[0].0))
+            })
+        };
+        for device in [0, 2] {
+            assert!(loses(&[(device, 0)], 50), "{pairing:?}, device {device} can do nothing");
+            for calls in [1, 2, 5] {
+                loses(&[(device, calls)], 1);
             }
         }
-        let (found, lost) = results(&with_failing(3, &[(0, 0), (1, 1)]), pairing, Spec::dtw());
-        assert_eq!(found, expected);
-        assert!(lost.contains(&"cpu:0".to_owned()), "{lost:?}");
+        assert!(loses(&[(0, 0), (1, 1)], 50), "{pairing:?}");
     }
 }
 
