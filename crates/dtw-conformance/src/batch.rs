@@ -3,44 +3,13 @@
 //! Every value a generator makes is exactly representable in `f32`, so that both precisions see the same input and
 //! all of a single-precision error is the computation's.
 
-use dtw_core::{Backend, Pairing, Scalar, SeriesBatch};
-
 use crate::oracle::{Pair, Real};
-use crate::report::Report;
-use crate::suite;
+use dtw_core::{Pairing, Scalar, SeriesBatch};
 
 /// A number type that a backend can be judged in.
-///
-/// Its functions have no type parameters, so that the suite and the oracles are compiled in this crate, where they are
-/// optimised, and not once more for the tests of every backend.
-pub trait Element: Scalar + Real {
-    /// [`suite::run_checks_from`].
-    #[doc(hidden)]
-    fn run_checks(
-        seed: u64,
-        section: &str,
-        chosen: &dyn Fn(&str) -> bool,
-        backend: &dyn Backend<Self>,
-    ) -> Report;
-    /// The checks of golden cases in JSON.
-    #[doc(hidden)]
-    fn run_golden(json: &str, chosen: &dyn Fn(&str) -> bool, backend: &dyn Backend<Self>) -> Report;
-}
-
-macro_rules! elements {
-    ($($float:ty),+) => {
-        $(impl Element for $float {
-            fn run_checks(seed: u64, section: &str, chosen: &dyn Fn(&str) -> bool, backend: &dyn Backend<Self>) -> Report {
-                suite::checks(seed, section, chosen, backend)
-            }
-
-            fn run_golden(json: &str, chosen: &dyn Fn(&str) -> bool, backend: &dyn Backend<Self>) -> Report {
-                suite::golden_checks(json, chosen, backend)
-            }
-        })+
-    };
-}
-elements!(f32, f64);
+pub trait Element: Scalar + Real {}
+impl Element for f32 {}
+impl Element for f64 {}
 
 /// Series of equal channel count, `[series][time][channel]`.
 #[derive(Clone, Debug, PartialEq)]

@@ -127,11 +127,47 @@ macro_rules! suite {
 
 dtw_core::measures! { __section_names [SECTIONS] }
 
+/// A number type that the suite is compiled for: in this crate, where it and the oracles are optimised, and not once
+/// more for the tests of every backend. These functions have no type parameter.
+pub trait Judged: Element {
+    /// [`run_checks_from`].
+    #[doc(hidden)]
+    fn run_checks(
+        seed: u64,
+        section: &str,
+        chosen: &dyn Fn(&str) -> bool,
+        backend: &dyn Backend<Self>,
+    ) -> Report;
+    /// The chosen cases of a golden file.
+    #[doc(hidden)]
+    fn run_golden(json: &str, chosen: &dyn Fn(&str) -> bool, backend: &dyn Backend<Self>) -> Report;
+}
+
+macro_rules! judged {
+    ($($float:ty),+) => {
+        $(impl Judged for $float {
+            fn run_checks(
+                seed: u64,
+                section: &str,
+                chosen: &dyn Fn(&str) -> bool,
+                backend: &dyn Backend<Self>,
+            ) -> Report {
+                checks(seed, section, chosen, backend)
+            }
+
+            fn run_golden(json: &str, chosen: &dyn Fn(&str) -> bool, backend: &dyn Backend<Self>) -> Report {
+                golden_checks(json, chosen, backend)
+            }
+        })+
+    };
+}
+judged!(f32, f64);
+
 /// Runs one section, its random cases by the seed of the environment (see [`seed`]).
 ///
 /// # Panics
 /// For a name that is not one of [`SECTIONS`], and as [`seed::of_environment`].
-pub fn run_section<T: Element>(section: &str, backend: &dyn Backend<T>) -> Report {
+pub fn run_section<T: Judged>(section: &str, backend: &dyn Backend<T>) -> Report {
     run_section_from(seed::of_environment(), section, backend)
 }
 
@@ -139,7 +175,7 @@ pub fn run_section<T: Element>(section: &str, backend: &dyn Backend<T>) -> Repor
 ///
 /// # Panics
 /// For a name that is not one of [`SECTIONS`].
-pub fn run_section_from<T: Element>(seed: u64, section: &str, backend: &dyn Backend<T>) -> Report {
+pub fn run_section_from<T: Judged>(seed: u64, section: &str, backend: &dyn Backend<T>) -> Report {
     run_checks_from(seed, section, &|_| true, backend)
 }
 
@@ -148,7 +184,7 @@ pub fn run_section_from<T: Element>(seed: u64, section: &str, backend: &dyn Back
 ///
 /// # Panics
 /// As [`run_section_from`].
-pub fn run_checks_from<T: Element>(
+pub fn run_checks_from<T: Judged>(
     seed: u64,
     section: &str,
     chosen: &dyn Fn(&str) -> bool,
@@ -157,8 +193,7 @@ pub fn run_checks_from<T: Element>(
     T::run_checks(seed, section, chosen, backend)
 }
 
-/// What [`Element::run_checks`] calls.
-pub(crate) fn checks<T: Element>(
+fn checks<T: Element>(
     seed: u64,
     section: &str,
     chosen: &dyn Fn(&str) -> bool,
@@ -267,7 +302,7 @@ pub(crate) fn checks<T: Element>(
 }
 
 /// Runs every section; `progress` hears each section's report.
-pub fn run<T: Element>(backend: &dyn Backend<T>, mut progress: impl FnMut(&str, &Report)) -> Report {
+pub fn run<T: Judged>(backend: &dyn Backend<T>, mut progress: impl FnMut(&str, &Report)) -> Report {
     let mut whole = Report::default();
     for section in SECTIONS {
         let report = run_section(section, backend);
@@ -282,7 +317,7 @@ pub fn run<T: Element>(backend: &dyn Backend<T>, mut progress: impl FnMut(&str, 
 ///
 /// # Errors
 /// When the file cannot be read, or is not a file of golden cases at all.
-pub fn run_file<T: Element>(
+pub fn run_file<T: Judged>(
     path: &std::path::Path,
     chosen: &dyn Fn(&str) -> bool,
     backend: &dyn Backend<T>,
@@ -292,12 +327,7 @@ pub fn run_file<T: Element>(
     Ok(T::run_golden(&json, chosen, backend))
 }
 
-/// What [`Element::run_golden`] calls.
-pub(crate) fn golden_checks<T: Element>(
-    json: &str,
-    chosen: &dyn Fn(&str) -> bool,
-    backend: &dyn Backend<T>,
-) -> Report {
+fn golden_checks<T: Element>(json: &str, chosen: &dyn Fn(&str) -> bool, backend: &dyn Backend<T>) -> Report {
     let mut judge = Judge::new("file", seed::USUAL, chosen);
     judge.golden(json, |case| check::expected::check(case, backend));
     judge.finish()

@@ -5,7 +5,7 @@ mod plain;
 use std::collections::BTreeSet;
 
 use dtw_conformance::golden;
-use dtw_conformance::suite::run_section;
+use dtw_conformance::suite::{Judged, run_section};
 use plain::{Fault, Plain};
 
 mod whole {
@@ -55,7 +55,7 @@ fn every_fault_is_noticed() {
 }
 
 /// What is said of the failures of a section with a fault, in one precision.
-fn failures<T: dtw_conformance::batch::Element>(section: &str, fault: Fault) -> String {
+fn failures<T: Judged>(section: &str, fault: Fault) -> String {
     let report = run_section::<T>(section, &Plain(fault));
     assert!(!report.is_success(), "{section} passed with {fault:?}: {report}");
     assert!(!report.failed.is_empty(), "{section} did not fail with {fault:?}: {report}");

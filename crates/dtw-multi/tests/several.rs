@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use dtw_conformance::batch::Element;
 use dtw_conformance::digest::{Digest, Digesting};
 use dtw_conformance::seed;
-use dtw_conformance::suite::{SECTIONS, run_checks_from};
+use dtw_conformance::suite::{Judged, SECTIONS, run_checks_from};
 use dtw_core::{
     Backend, CheckedBatches, CheckedBlocks, Compute, Error, Gradients, Match, Observer, Pairing, Path, Plan,
     Problem, Result, SearchOptions, Series, SeriesBatch, Spec, Task, WindowJoin,
@@ -24,7 +24,7 @@ fn devices<T: Element + dtw_cpu::Element>(count: usize) -> Vec<Member<T>> {
 }
 
 /// What the suite says of a backend, and a digest of all its results.
-fn judged<T: Element>(section: &str, backend: &dyn Backend<T>) -> (usize, String) {
+fn judged<T: Judged>(section: &str, backend: &dyn Backend<T>) -> (usize, String) {
     let digest = Digest::default();
     let digesting = Digesting { backend, digest: digest.clone() };
     let report = run_checks_from(seed::of_environment(), section, &|_| true, &digesting);
@@ -256,8 +256,8 @@ fn what_needs_the_whole_limit_gets_it() {
 fn a_device_that_fails_is_survived_and_named() {
     for pairing in [Pairing::Cross, Pairing::SelfSymmetric, Pairing::Zipped] {
         let (expected, _) = results(&CpuBackend::with_threads(1), pairing, Spec::dtw());
-        // Whether the first of the devices is lost. One that was idle when the work ended has not failed: on a busy machine
-        // the others may have done all before its thread begins, but not every time.
+        // Whether the first of the devices is lost. One that was idle when the work ended has not failed: on a busy
+        // machine the others may have done all before its thread begins, but not every time.
         let loses = |failing: &[(usize, usize)], tries: usize| {
             (0..tries).any(|_| {
                 let (found, lost) = results(&with_failing(3, failing), pairing, Spec::dtw());

@@ -11,11 +11,10 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::Parser;
-use dtw_conformance::batch::Element;
 use dtw_conformance::digest::{Digest, Digesting};
 use dtw_conformance::report::Report;
 use dtw_conformance::seed;
-use dtw_conformance::suite::{SECTIONS, run_checks_from, run_file};
+use dtw_conformance::suite::{Judged, SECTIONS, run_checks_from, run_file};
 use dtw_core::{Backend, BackendKind, Dtype};
 use dtw_multi::{Member, Several};
 use regex::Regex;
@@ -109,7 +108,7 @@ fn judged(options: &Options) -> anyhow::Result<bool> {
 }
 
 /// The backend, or several of it as one.
-fn divided<T: Element>(
+fn divided<T: Judged>(
     options: &Options,
     backend: Box<dyn Backend<T>>,
 ) -> anyhow::Result<Box<dyn Backend<T>>> {
@@ -164,7 +163,7 @@ macro_rules! backend {
 backend!(backend_f32, f32);
 backend!(backend_f64, f64);
 
-fn judge<T: Element>(
+fn judge<T: Judged>(
     options: &Options,
     backend: &dyn Backend<T>,
     out: &mut impl Write,

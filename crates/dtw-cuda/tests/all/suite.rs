@@ -1,13 +1,12 @@
 //! The whole conformance suite on a GPU, as `cargo xtask conformance --backend cuda` runs it.
 //! `cargo test -p dtw-cuda --test suite -- --ignored`
 
-use dtw_conformance::batch::Element;
 use dtw_conformance::report::Report;
-use dtw_conformance::suite::{SECTIONS, run_section};
+use dtw_conformance::suite::{Judged, SECTIONS, run_section};
 use dtw_core::Backend;
 use dtw_cuda::CudaBackend;
 
-fn run<T: Element>(backend: &dyn Backend<T>) {
+fn run<T: Judged>(backend: &dyn Backend<T>) {
     let mut whole = Report::default();
     for section in SECTIONS {
         whole.absorb(run_section(section, backend));
