@@ -325,6 +325,14 @@ mod tests {
         }
     }
 
+    /// From one point a path goes to all others, however narrow the band.
+    #[test]
+    fn one_point_may_match_all() {
+        let band = Band::Slanted { radius: Radius::Points(0) };
+        assert_eq!(rows(&band, 1, 7), [0..7]);
+        assert_eq!(rows(&band, 7, 1), [0..1, 0..1, 0..1, 0..1, 0..1, 0..1, 0..1]);
+    }
+
     #[test]
     fn fraction_is_rounded_down_without_float_noise() {
         assert_eq!(Radius::Fraction(0.29).points(100, 80), 29);

@@ -131,3 +131,26 @@ pub fn search_pairs<T: Scalar>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matches_of_all_queries_come_in_the_order_of_pairs() {
+        let values = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
+        let references = SeriesBatch::ragged(&values, &[0, 1, 3, 6], 1).unwrap();
+        let mut lengths = Vec::new();
+        let found = search_each(2, &references, |reference| {
+            let mut points = Vec::new();
+            reference.read(10, &mut points)?;
+            lengths.push(points.len());
+            let hit = |query: usize| Match { distance: points[0], start: query, end: points.len() };
+            Ok(vec![vec![hit(0)], vec![hit(1)]])
+        });
+        let found: Vec<_> =
+            found.unwrap().into_iter().map(|hits| (hits[0].distance, hits[0].start)).collect();
+        assert_eq!(lengths, [1, 2, 3]);
+        assert_eq!(found, [(0.0, 0), (1.0, 0), (3.0, 0), (0.0, 1), (1.0, 1), (3.0, 1)]);
+    }
+}

@@ -29,6 +29,26 @@ fn a_failed_write_leaves_the_old_file_and_nothing_else() {
     assert_eq!(names(folder.path()), ["out.csv"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn names_of_one_file_are_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for name in ["one", "other"] {
+        std::fs::write(path(name), "the same text").unwrap();
+    }
+    std::fs::hard_link(path("one"), path("hard")).unwrap();
+    std::os::unix::fs::symlink("one", path("soft")).unwrap();
+    for name in ["one", "hard", "soft", "./one"] {
+        assert!(is_same_file(&path("one"), &path(name)), "{name}");
+        assert!(!is_same_file(&path("other"), &path(name)), "{name}");
+    }
+    for missing in ["missing", "one/one"] {
+        assert!(!is_same_file(&path(missing), &path(missing)), "a file that is not there is none");
+        assert!(!is_same_file(&path("one"), &path(missing)));
+    }
+}
+
 #[test]
 fn a_finished_write_replaces_the_old_file() {
     let folder = tempfile::tempdir().unwrap();

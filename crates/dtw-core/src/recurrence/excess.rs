@@ -145,7 +145,7 @@ pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, measure: &Measure
     visitor.visit(SoftExcess { unit, rate, kernel: any.constant(kernel), cost })
 }
 
-/// `(2^t, 1 − 2^t)` for `t ≤ 0`, each to its last digits. Below `2^POW2_MIN` nothing more is taken away.
+/// `(2^t, 1 − 2^t)` for `t ≤ 0`, the second one within 8e-15 of itself in `f64`. Below `2^POW2_MIN` nothing more is taken away.
 #[inline(always)]
 fn exp2_and_rest<V: Vector>(t: V) -> (V, V) {
     let bounded = t.max(t.constant(V::POW2_MIN));
@@ -227,5 +227,26 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for SoftExcess<V> {
         let vouched = kept > 0.0 && kept >= missing * (0.9 * V::POW2_MIN).exp2();
         let excess = if vouched { self.unit * (missing / kept).ln_1p() } else { f64::NAN };
         V::Scalar::from_f64(excess)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exp2_and_rest;
+    use crate::vector::Vector;
+
+    /// Both, also where one is close to 1: that is what they are two for. The polynomial's second coefficient is `ln 2`
+    /// but for 7e-15 of it, which is the largest error of the second.
+    #[test]
+    fn a_power_and_what_it_lacks_of_one_keep_their_digits() {
+        for k in 0..4000_i32 {
+            let t = -1e-12 * 1.01_f64.powi(k % 3300) * f64::from(1 + k % 7);
+            let t = t.max(f64::POW2_MIN);
+            let (power, rest) = exp2_and_rest(t);
+            let (wanted, lacks) = (t.exp2(), -(t * std::f64::consts::LN_2).exp_m1());
+            assert!((power - wanted).abs() <= 4e-16 * wanted, "2^{t}: {power} is not {wanted}");
+            assert!((rest - lacks).abs() <= 8e-15 * lacks, "1 - 2^{t}: {rest} is not {lacks}");
+        }
+        assert_eq!(exp2_and_rest(0.0), (1.0, 0.0));
     }
 }
