@@ -54,6 +54,8 @@ class Torch:
         self.dtypes = {np.dtype(np.float32): torch.float32, np.dtype(np.float64): torch.float64}
         self.formats = {getattr(torch, name): short for name, short in _FORMATS.items()}
         self.strided, self.bytes = torch.strided, torch.uint8
+        # Of fewer numbers the best are found by sorting all.
+        self.few = 64
         self.devices = [torch.device("cuda", ordinal) for ordinal in range(torch.cuda.device_count())]
         # What current_stream asks, without the object around it.
         self.raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
@@ -105,8 +107,31 @@ class Torch:
 
     def smallest(self, matrix: Any, k: int, largest: bool) -> tuple[Any, Any]:
         """Indices and values of the k smallest (or largest) of each column, `[columns, k]`, equal ones in order."""
-        found = self.torch.sort(matrix, dim=0, descending=largest, stable=True)
-        return found.indices[:k].T.contiguous(), found.values[:k].T.contiguous()
+        torch, count = self.torch, matrix.shape[0]
+        # A column in a row, which is read in one go.
+        rows = matrix.T.contiguous()
+        if count < max(self.few, 4 * k):
+            found = torch.sort(rows, dim=1, descending=largest, stable=True)
+            return found.indices[:, :k].contiguous(), found.values[:, :k].contiguous()
+        # Sorting takes 50 bytes a number, and longer. topk takes any of those that are equal to the last, and keeps no
+        # order: what is better than the last is right, and the first that equal it are found by their indices. Nothing
+        # here waits for the GPU.
+        values, indices = torch.topk(rows, k, dim=1, largest=largest)
+        last = values[:, -1:].clone()
+        indices, order = torch.sort(indices, dim=1)
+        values, order = torch.sort(values.gather(1, order), dim=1, descending=largest, stable=True)
+        indices = indices.gather(1, order)
+        numbers = torch.arange(count, dtype=torch.int32, device=rows.device)
+        equal = torch.where(rows == last, numbers, count)
+        equal = torch.topk(equal, k, dim=1, largest=False).values.to(torch.int64)
+        # Of each place, how many places before it are better than the last.
+        better = (values > last if largest else values < last).sum(dim=1, keepdim=True)
+        places = torch.arange(k, device=rows.device)[None] - better
+        return torch.where(places < 0, indices, equal.gather(1, places.clamp(min=0))), values
+
+    def chosen(self, array: Any, places: Any) -> Any:
+        """Of each row what is in these places of it."""
+        return array.gather(1, places)
 
     def without_diagonal(self, matrix: Any, first_column: int, largest: bool) -> Any:
         """The matrix with what no neighbour is in places (i, i - first_column), changed in place."""
@@ -176,6 +201,10 @@ class CuPy:
             order = cupy.argsort(-matrix if largest else matrix, axis=0)[:k]
             values = cupy.take_along_axis(matrix, order, axis=0)
             return cupy.ascontiguousarray(order.T), cupy.ascontiguousarray(values.T)
+
+    def chosen(self, array: Any, places: Any) -> Any:
+        with array.device:
+            return self.cupy.take_along_axis(array, places, axis=1)
 
     def without_diagonal(self, matrix: Any, first_column: int, largest: bool) -> Any:
         with matrix.device:

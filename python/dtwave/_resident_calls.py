@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
+from math import isqrt
 from typing import Any, Callable
 
 import numpy as np
@@ -100,8 +101,11 @@ def nearest(place: str, of: Any, to: Any, k: int, given: Given) -> Neighbors:
     is_own = len(call.batches) == 1
     check_neighbors(k, len(x), is_own)
     # A column of the matrix is sorted with its indices.
-    step = max(1, _options.memory_limit(given) // 2 // (len(x) * (2 * call.number.itemsize + 8)))
+    most = _options.memory_limit(given) // 2 // (2 * call.number.itemsize + 8)
+    step = max(1, most // len(x))
     largest, library = call.spec.is_similarity, call.library
+    if is_own and call.spec.is_symmetric and step < len(x):
+        return _nearest_of_blocks(call, x, k, max(1, isqrt(most)))
     found = []
     for start in range(0, len(y), step):
         end = min(start + step, len(y))
@@ -116,6 +120,38 @@ def nearest(place: str, of: Any, to: Any, k: int, given: Given) -> Neighbors:
     if len(found) == 1:
         return Neighbors(*found[0])
     return Neighbors(*(library.joined(parts) for parts in zip(*found)))
+
+
+def _nearest_of_blocks(call: Call, x: Batch, k: int, most: int) -> Neighbors:
+    """The k nearest other series of each by a symmetric measure. A matrix of two blocks of at most `most` series is
+    computed once, for the neighbours of both.
+    """
+    largest, library = call.spec.is_similarity, call.library
+    size = -(-len(x) // -(-len(x) // most))
+    starts = range(0, len(x), size)
+    blocks = [x.slice(start, min(start + size, len(x))) for start in starts]
+    best: list[tuple[Any, Any]] = []
+
+    # What is offered to a block comes in the order of its indices: equal ones stay in it.
+    def offer(block: int, first: int, matrix: Any) -> None:
+        indices, values = library.smallest(matrix, k, largest)
+        indices = indices + first
+        if block == len(best):
+            best.append((indices, values))
+            return
+        known, before = best[block]
+        indices, values = library.joined([known.T, indices.T]), library.joined([before.T, values.T])
+        order, values = library.smallest(values, k, largest)
+        best[block] = library.chosen(indices.T, order), values
+
+    for a, own in enumerate(blocks):
+        matrix = call.distances([own], "symmetric", call.empty(len(own), len(own)))
+        offer(a, starts[a], library.without_diagonal(matrix, 0, largest))
+        for b in range(a + 1, len(blocks)):
+            matrix = call.distances([own, blocks[b]], "cross", call.empty(len(own), len(blocks[b])))
+            offer(b, starts[a], matrix)
+            offer(a, starts[b], matrix.T)
+    return Neighbors(*(library.joined(parts) for parts in zip(*best)))
 
 
 def align(place: str, x: Any, y: Any, given: Given, single: bool = False) -> list[Alignment]:

@@ -119,6 +119,18 @@ def test_neighbours(pretended, measure, limit):
     assert np.array_equal(found.indices, expected.indices)
 
 
+@pytest.mark.parametrize("measure", ["dtw", "lcss", "subsequence_dtw"])
+def test_neighbours_of_blocks(pretended, measure):
+    x = np.concatenate([RNG.normal(size=(30, 9)).round(1), X[:, :, 0], X[:, :, 0]])  # with ties
+    for k in (1, 4, 41):
+        expected = dtwave.nearest(x, k=k, measure=measure)
+        # Blocks of 1 series, of 6, 14 and 42.
+        for limit in (1, 2_000, 10_000, 100_000):
+            found = dtwave.nearest(on_gpu(x), k=k, measure=measure, memory_limit=limit)
+            assert np.array_equal(found.indices, expected.indices), (k, limit)
+            assert np.array_equal(found.distances, expected.distances), (k, limit)
+
+
 def test_forms_of_a_matrix(pretended):
     x = on_gpu(X)
     same(dtwave.pairwise(x, condensed=True), dtwave.pairwise(X, condensed=True))

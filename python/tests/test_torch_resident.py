@@ -138,3 +138,19 @@ def test_matrices_that_do_not_fit(seen):
         _costs._on_cuda(costs, None, torch.tensor([4, 5]), 0.7, "full", True)
     values, unit = _costs._on_cuda(costs[:0], None, None, 0.7, "full", True)
     assert values.shape == (0,) and unit.shape == (0, 5, 4) and not seen
+
+
+@pytest.mark.parametrize("largest", [False, True])
+@pytest.mark.parametrize("number", [torch.float32, torch.float64])
+def test_the_best_of_each_column_are_the_first_of_a_stable_sort(monkeypatch, number, largest):
+    library = _libraries.Torch(torch)
+    generator = torch.Generator().manual_seed(3)
+    for few, count, k, levels in [(64, 40, 3, 9), (1, 60, 12, 2), (1, 500, 7, 1), (1, 300, 9, 10**6)]:
+        monkeypatch.setattr(library, "few", few)
+        matrix = torch.randint(levels, (count, 70), generator=generator).to(number)
+        matrix.diagonal().fill_(float("-inf" if largest else "inf"))
+        matrix[:, 5] = float("inf")
+        sorted = torch.sort(matrix, dim=0, descending=largest, stable=True)
+        indices, values = library.smallest(matrix, k, largest)
+        assert torch.equal(indices, sorted.indices[:k].T) and torch.equal(values, sorted.values[:k].T)
+        assert indices.is_contiguous() and values.is_contiguous() and indices.dtype == torch.int64
