@@ -131,6 +131,22 @@ def test_neighbours_of_blocks(pretended, measure):
             assert np.array_equal(found.distances, expected.distances), (k, limit)
 
 
+def test_neighbours_of_blocks_of_unequal_series(pretended):
+    x, lengths = RNG.normal(size=(40, 9, 2)), RNG.integers(3, 10, size=40)
+    times = np.cumsum(RNG.random((40, 9)) + 0.1, axis=1)
+    rows = [on_gpu(series[:n]) for series, n in zip(x, lengths)]
+    twed = {"measure": "twed"}
+    for options, there in [({}, {}), ({"times": times, **twed}, {"times": on_gpu(times), **twed})]:
+        expected = dtwave.nearest(x, k=3, lengths=lengths, **options)
+        for limit in (2_000, 10_000):
+            found = [dtwave.nearest(on_gpu(x), k=3, lengths=lengths, memory_limit=limit, **there)]
+            if not there:
+                found.append(dtwave.nearest(rows, k=3, memory_limit=limit))
+            for one in found:
+                assert np.array_equal(one.indices, expected.indices)
+                assert np.array_equal(one.distances, expected.distances)
+
+
 def test_forms_of_a_matrix(pretended):
     x = on_gpu(X)
     same(dtwave.pairwise(x, condensed=True), dtwave.pairwise(X, condensed=True))
