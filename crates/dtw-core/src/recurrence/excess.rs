@@ -145,7 +145,8 @@ pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, measure: &Measure
     visitor.visit(SoftExcess { unit, rate, kernel: any.constant(kernel), cost })
 }
 
-/// `(2^t, 1 − 2^t)` for `t ≤ 0`, the second one within 8e-15 of itself in `f64`. Below `2^POW2_MIN` nothing more is taken away.
+/// `(2^t, 1 − 2^t)` for `t ≤ 0`, the second one within 8e-15 of itself in `f64`. Below `2^POW2_MIN` nothing more is
+/// taken away.
 #[inline(always)]
 fn exp2_and_rest<V: Vector>(t: V) -> (V, V) {
     let bounded = t.max(t.constant(V::POW2_MIN));
