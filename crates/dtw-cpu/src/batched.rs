@@ -233,17 +233,14 @@ pub(crate) fn columns<'a, V, P, R, K, const ROWS: usize, const COLUMNS: usize, c
     K: CellRecorder<V>,
 {
     let n = context.ranges.n();
-    // Loops: `std::array::from_fn` was a twentieth of what this crate compiles.
-    let mut rows = [context.x.sample::<P, R>(context.x_gaps, first + 1); ROWS];
-    for (r, row) in rows.iter_mut().enumerate().skip(1) {
-        *row = context.x.sample::<P, R>(context.x_gaps, first + r + 1);
-    }
-    let mut bands = [const { 0..0 }; ROWS];
-    if MASKED {
-        for (r, band) in bands.iter_mut().enumerate() {
-            *band = context.ranges.row((first + r).min(n - 1));
-        }
-    }
+    let rows: [_; ROWS] = std::array::from_fn(
+        #[inline(always)]
+        |r| context.x.sample::<P, R>(context.x_gaps, first + r + 1),
+    );
+    let bands: [_; ROWS] = std::array::from_fn(
+        #[inline(always)]
+        |r| context.ranges.row((first + r).min(n - 1)),
+    );
     let mut states = *left;
     let mut above = *corner;
     let mut chunk = range.start;
