@@ -113,19 +113,19 @@ class Torch:
         if count < max(self.few, 4 * k):
             found = torch.sort(rows, dim=1, descending=largest, stable=True)
             return found.indices[:, :k].contiguous(), found.values[:, :k].contiguous()
-        # Sorting takes 50 bytes a number, and longer. topk takes any of those that are equal to the last, and keeps no
-        # order: what is better than the last is right, and the first that equal it are found by their indices. Nothing
-        # here waits for the GPU.
+        # topk takes a third of the memory that sorting takes. It may choose any of the values that equal the last, so
+        # the first of those are found by their indices. NaN equals NaN here, as in a sort. Nothing waits for the GPU.
         values, indices = torch.topk(rows, k, dim=1, largest=largest)
         last = values[:, -1:].clone()
         indices, order = torch.sort(indices, dim=1)
         values, order = torch.sort(values.gather(1, order), dim=1, descending=largest, stable=True)
         indices = indices.gather(1, order)
         numbers = torch.arange(count, dtype=torch.int32, device=rows.device)
-        equal = torch.where(rows == last, numbers, count)
+        equal = torch.where((rows == last) | (rows.isnan() & last.isnan()), numbers, count)
         equal = torch.topk(equal, k, dim=1, largest=False).values.to(torch.int64)
         # Of each place, how many places before it are better than the last.
-        better = (values > last if largest else values < last).sum(dim=1, keepdim=True)
+        is_better = (values > last if largest else values < last) | (values.isnan() != last.isnan())
+        better = is_better.sum(dim=1, keepdim=True)
         places = torch.arange(k, device=rows.device)[None] - better
         return torch.where(places < 0, indices, equal.gather(1, places.clamp(min=0))), values
 

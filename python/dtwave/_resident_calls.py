@@ -104,8 +104,10 @@ def nearest(place: str, of: Any, to: Any, k: int, given: Given) -> Neighbors:
     most = _options.memory_limit(given) // 2 // (2 * call.number.itemsize + 8)
     step = max(1, most // len(x))
     largest, library = call.spec.is_similarity, call.library
-    if is_own and call.spec.is_symmetric and step < len(x):
-        return _nearest_of_blocks(call, x, k, max(1, isqrt(most)))
+    block = isqrt(most)
+    # What is kept of two blocks must be less than their matrix.
+    if is_own and call.spec.is_symmetric and step < len(x) and 4 * k <= block:
+        return _nearest_of_blocks(call, x, k, block)
     found = []
     for start in range(0, len(y), step):
         end = min(start + step, len(y))

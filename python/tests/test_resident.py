@@ -124,8 +124,8 @@ def test_neighbours_of_blocks(pretended, measure):
     x = np.concatenate([RNG.normal(size=(30, 9)).round(1), X[:, :, 0], X[:, :, 0]])  # with ties
     for k in (1, 4, 41):
         expected = dtwave.nearest(x, k=k, measure=measure)
-        # Blocks of 1 series, of 6, 14 and 42.
-        for limit in (1, 2_000, 10_000, 100_000):
+        # Blocks of 6, 14, 21 series where k is a quarter of that at most; columns elsewhere.
+        for limit in (1, 2_000, 10_000, 25_000, 100_000):
             found = dtwave.nearest(on_gpu(x), k=k, measure=measure, memory_limit=limit)
             assert np.array_equal(found.indices, expected.indices), (k, limit)
             assert np.array_equal(found.distances, expected.distances), (k, limit)

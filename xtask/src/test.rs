@@ -58,7 +58,7 @@ const REPEATED: &[(&str, &str)] = &[
         "bands_that_leave_tiles_out channels_round_those_staged_at_once every_gamma \
          lengths_round_the_edges_of_tiles ragged_batches_and_divergences",
     ),
-    ("stretches", "queries_of_several_strips"),
+    ("stretches", "more_random_references queries_of_several_strips"),
     (
         "weighted_total",
         "many_series_are_summed_in_pieces totals_are_those_of_zipped_pairs_in_doubles \

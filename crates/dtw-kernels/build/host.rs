@@ -28,7 +28,7 @@ pub(crate) fn compile(folder: &Path, out: &Path, units: &[Unit<'_>]) -> Result<S
         // The device fuses where the source says fma, and nowhere else.
         .flag("-ffp-contract=off")
         .include(folder.join("native"));
-    // What the device has an instruction for is a call of a library without it, which took a tenth of the tests' time.
+    // Without this flag each `fma` is a call of the C library. Those calls took a tenth of the tests' time.
     #[cfg(target_arch = "x86_64")]
     if std::env::var("TARGET") == std::env::var("HOST") && std::arch::is_x86_feature_detected!("fma") {
         build.flag("-mfma");

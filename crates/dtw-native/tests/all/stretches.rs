@@ -143,6 +143,13 @@ fn hits_are_those_of_one_sweep_of_the_whole() {
     assert!(!check::<f32>(LocalCost::Manhattan, 2, 700, &[7], 3));
 }
 
+#[test]
+fn more_random_references() {
+    assert!(check::<f32>(LocalCost::SquaredEuclidean, 1, 900, &[3, 8], 5));
+    assert!(!check::<f64>(LocalCost::SquaredEuclidean, 1, 900, &[8], 5));
+    assert!(!check::<f32>(LocalCost::Manhattan, 2, 700, &[7], 5));
+}
+
 /// Links from strip to strip, and strips whose last column is not the last of its lane.
 #[test]
 fn queries_of_several_strips() {
