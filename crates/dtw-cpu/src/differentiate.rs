@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use dtw_core::recurrence::cost::SquaredEuclidean;
-use dtw_core::recurrence::{One, SoftDtw};
+use dtw_core::recurrence::SoftDtw;
 use dtw_core::{
     Error, Gradients, LocalCost, Measure, Observer, Pairing, PathCounts, Result, Scalar, Series, SeriesBatch,
     SoftResult, Spec, Uncounted,
@@ -12,7 +11,6 @@ use dtw_core::{
 use crate::gradient::{Batch, gradients};
 use crate::gradient_scratch::GradientScratch;
 use crate::gradient_single::{Cut, Single};
-use crate::gradient_strip::Smooth;
 use crate::gradient_tiles::ROWS;
 use crate::group::Scratch;
 use crate::lanes::Register;
@@ -196,13 +194,11 @@ fn differentiate<V: Register>(
     let (Measure::SoftDtw { gamma, cost } | Measure::SoftDtwDivergence { gamma, cost }) = spec.measure else {
         unreachable!("callers check the measure");
     };
-    let lanes = Lanes { token, spec, gamma, x, y };
-    match cost {
-        LocalCost::SquaredEuclidean => lanes.differentiate(SquaredEuclidean, scratch, expected, observer),
-        // For one channel the Euclidean cost is the Manhattan cost.
-        _ if x[0].channels == 1 => lanes.differentiate(LocalCost::Manhattan, scratch, expected, observer),
-        _ => lanes.differentiate(cost, scratch, expected, observer),
-    }
+    // For one channel the Euclidean cost is the Manhattan cost.
+    let is_manhattan = x[0].channels == 1 && cost == LocalCost::Euclidean;
+    let cost = if is_manhattan { LocalCost::Manhattan } else { cost };
+    let soft = SoftDtw::new(V::splat(token, V::Scalar::ZERO), gamma, cost);
+    Lanes { token, spec, soft: &soft, x, y }.differentiate(scratch, expected, observer)
 }
 
 /// One register-full of pairs.
@@ -210,21 +206,19 @@ fn differentiate<V: Register>(
 struct Lanes<'a, V: Register> {
     token: V::Token,
     spec: &'a Spec,
-    gamma: f64,
+    soft: &'a SoftDtw<V, LocalCost>,
     x: &'a [Series<'a, V::Scalar>],
     y: &'a [Series<'a, V::Scalar>],
 }
 
 impl<V: Register> Lanes<'_, V> {
-    /// [`differentiate`] for a local cost.
-    fn differentiate<C: Smooth<V>>(
+    fn differentiate(
         self,
-        cost: C,
         scratch: &mut Scratch<V>,
         expected: Option<&mut [V::Scalar]>,
         observer: &dyn Observer,
     ) -> Result<Vec<(f64, u64)>> {
-        let Self { token, spec, gamma, x, y } = self;
+        let Self { token, spec, soft, x, y } = self;
         let ends: Vec<_> = x.iter().zip(y).map(|(x, y)| (x.len(), y.len())).collect();
         let (mut distinct, mut of_lane) = (vec![], vec![]);
         for (lane, (n, m)) in ends.iter().enumerate() {
@@ -255,9 +249,8 @@ impl<V: Register> Lanes<'_, V> {
                     token,
                     #[inline(always)]
                     || {
-                        let soft = SoftDtw::new(V::splat(token, V::Scalar::ZERO), gamma, cost);
                         let (ranges, cut) = (ranges[lane], cuts[lane]);
-                        let single = Single { soft: &soft, token, x: *x, y: *y, ranges, cut };
+                        let single = Single { soft, token, x: *x, y: *y, ranges, cut };
                         value = single.gradients(single_gradient, expected.take(), observer);
                     },
                 );
@@ -275,16 +268,9 @@ impl<V: Register> Lanes<'_, V> {
             || {
                 side_x.fill(token, x, n, ROWS);
                 side_y.fill(token, y, m, 0);
-                let soft = SoftDtw::new(V::splat(token, V::Scalar::ZERO), gamma, cost);
                 let batch = Batch { x: side_x, y: side_y, ends: &ends, ranges: &ranges };
                 let value = |lane: usize, value: f64| values[lane].0 = value;
-                if x[0].channels == 1 {
-                    is_done =
-                        gradients::<V, One<V>, C>(&soft, token, &batch, gradient, value, expected, observer);
-                } else {
-                    is_done =
-                        gradients::<V, &[V], C>(&soft, token, &batch, gradient, value, expected, observer);
-                }
+                is_done = gradients(soft, token, &batch, gradient, value, expected, observer);
             },
         );
         if is_done { Ok(values) } else { Err(Error::Cancelled) }

@@ -9,7 +9,7 @@
 //! The grid is cut into tiles of √n × √m cells, or somewhat more ([`GradientTiles`]), so that what is kept of the cells
 //! of a tile stays in the processor's cache. Forward, the row above and the column before each tile are kept. Backward,
 //! tile by tile from the last, Z is computed again from them, this time with the weights of the predecessors, and then
-//! E. A grid of one tile is swept forward once, with weights. Tiles are swept in strips of rows ([`Strip`]). Where
+//! E. A grid of one tile is swept forward once, with weights. Tiles are swept in strips of rows ([`Rows`]). Where
 //! tiles are cut changes no sum: a gradient has the same bits in any batch.
 //!
 //! A long pair that would have few others beside it is computed otherwise: [`crate::gradient_single`].
@@ -18,15 +18,15 @@
 
 use std::ops::Range;
 
-use dtw_core::recurrence::cost::Cost;
+use dtw_core::recurrence::cost::Slope;
 use dtw_core::recurrence::{Scaled, SoftDtw, log_of};
-use dtw_core::{ColumnRanges, Observer, Scalar};
+use dtw_core::{ColumnRanges, LocalCost, Observer, Scalar};
 
 use crate::gradient_scratch::GradientScratch;
-use crate::gradient_strip::{Before, Smooth, Strip, Weights, bounded, hand_up, pull};
+use crate::gradient_strip::{Before, Rows, Weights, bounded, hand_up, pull};
 use crate::gradient_tiles::{GradientTiles, ROWS};
 use crate::lanes::Register;
-use crate::side::{Side, Stored};
+use crate::side::Side;
 
 /// The pairs of a batched gradient. `x` has [`ROWS`] points of padding.
 pub(crate) struct Batch<'a, 'b, V> {
@@ -88,36 +88,26 @@ impl<V: Register> Batch<'_, '_, V> {
 /// Values of all lanes into `value(lane, value)`, gradients into the scratch, and E of the first lane, row by row, into
 /// `expected` if that is there. Returns false where the observer cancelled; it is asked before each strip of a tile.
 #[inline(always)]
-pub(crate) fn gradients<'a, V, P, C>(
-    soft: &SoftDtw<V, C>,
+pub(crate) fn gradients<V: Register>(
+    soft: &SoftDtw<V, LocalCost>,
     token: V::Token,
-    batch: &Batch<'a, '_, V>,
+    batch: &Batch<'_, '_, V>,
     scratch: &mut GradientScratch<V>,
     value: impl FnMut(usize, f64),
     expected: Option<&mut [V::Scalar]>,
     observer: &dyn Observer,
-) -> bool
-where
-    V: Register + 'a,
-    P: Stored<'a, V>,
-    C: Smooth<V> + Cost<V, P>,
-{
+) -> bool {
     let zero = V::splat(token, V::Scalar::ZERO);
     let n = batch.ends.iter().map(|e| e.0).max().unwrap_or(0);
     let m = batch.ends.iter().map(|e| e.1).max().unwrap_or(0);
     let columns = batch.columns(n, m, &mut scratch.bounds, zero);
     let cut = GradientTiles::of(n, m, columns.iter().map(|columns| columns.any.len()).max().unwrap_or(0));
     scratch.prepare(cut, batch.x.channels(), zero);
-    let context = GradientContext { soft, batch, cut, columns: &columns, zero };
-    let is_forward_done = if cut.is_one() {
-        context.forward::<P, true>(scratch, value, observer)
-    } else {
-        context.forward::<P, false>(scratch, value, observer)
-    };
-    if !is_forward_done || !context.backward::<P>(scratch, expected, observer) {
+    let context = GradientContext { soft, token, batch, cut, columns: &columns, zero };
+    if !context.forward(scratch, value, observer) || !context.backward(scratch, expected, observer) {
         return false;
     }
-    let factor = zero.constant(soft.cost().factor());
+    let factor = zero.constant(Slope::<V>::factor(soft.cost()));
     for x in &mut scratch.grad_x {
         *x = *x * factor;
     }
@@ -128,73 +118,60 @@ where
 }
 
 /// What both passes know.
-struct GradientContext<'a, 'g, V, C> {
-    soft: &'g SoftDtw<V, C>,
+struct GradientContext<'a, 'g, V: Register> {
+    soft: &'g SoftDtw<V, LocalCost>,
+    token: V::Token,
     batch: &'g Batch<'a, 'g, V>,
     cut: GradientTiles,
     columns: &'g [Columns],
     zero: V,
 }
 
-impl<'a, V: Register + 'a, C: Smooth<V>> GradientContext<'a, '_, V, C> {
-    #[inline(always)]
-    fn strip<P: Stored<'a, V>>(&self, first: usize, bounds: &[(V, V)]) -> Strip<'_, 'a, V, P, C>
-    where
-        C: Cost<V, P>,
-    {
-        let Self { soft, batch, zero, .. } = *self;
-        let rows = std::array::from_fn(
-            #[inline(always)]
-            |r| batch.x.sample::<P, SoftDtw<V, C>>(&[], first + r + 1),
-        );
-        let bounds = std::array::from_fn(
-            #[inline(always)]
-            |r| bounded(bounds.get(first + r).copied().unwrap_or((zero, zero))),
-        );
-        Strip { soft, rows, y: batch.y, bounds }
-    }
-
+impl<V: Register> GradientContext<'_, '_, V> {
     /// Sweeps columns `range` of the strip of row `first`, masked if need be.
     #[inline(always)]
-    fn sweep<P: Stored<'a, V>, const KEEP: bool>(
+    fn sweep(
         &self,
-        strip: &Strip<'_, 'a, V, P, C>,
-        columns: &Columns,
+        first: usize,
+        bounds: &[(V, V)],
         range: Range<usize>,
         edge: &mut [Scaled<V>],
         before: &mut Before<V>,
-        weights: &mut [Weights<V>],
-    ) where
-        C: Cost<V, P>,
-    {
-        if columns.all.start <= range.start && range.end <= columns.all.end {
-            strip.sweep::<KEEP, false>(range.start, edge, before, weights);
-        } else {
-            strip.sweep::<KEEP, true>(range.start, edge, before, weights);
-        }
+        weights: Option<&mut [Weights<V>]>,
+    ) {
+        let Self { soft, token, batch, zero, .. } = *self;
+        let all = &self.columns[first / ROWS].all;
+        let bounds = (range.start < all.start || all.end < range.end).then(
+            #[inline(always)]
+            || {
+                let mut of_rows = [bounded((zero, zero)); ROWS];
+                for (own, bounds) in of_rows.iter_mut().zip(bounds.get(first..).unwrap_or_default()) {
+                    *own = bounded(*bounds);
+                }
+                of_rows
+            },
+        );
+        let rows = Rows { token, soft, x: batch.x, y: batch.y, first };
+        rows.sweep(range.start, edge, before, weights, bounds);
     }
 
-    /// Values, and the edges of the tiles; where `KEEP`, the weights of the only tile.
+    /// Values, and the edges of the tiles, or the weights of the only tile.
     #[inline(always)]
-    fn forward<P: Stored<'a, V>, const KEEP: bool>(
+    fn forward(
         &self,
         scratch: &mut GradientScratch<V>,
         mut value: impl FnMut(usize, f64),
         observer: &dyn Observer,
-    ) -> bool
-    where
-        C: Cost<V, P>,
-    {
+    ) -> bool {
         let GradientScratch { kept_rows, kept_columns, edge, weights, bounds, .. } = scratch;
         let cut = self.cut;
         let nothing = Scaled::zero(self.zero);
         for (columns, first) in self.columns.iter().zip((0..).step_by(ROWS)) {
-            if !KEEP && first % cut.height == 0 {
+            if !cut.is_one() && first % cut.height == 0 {
                 let (block, span) = (first / cut.height, self.span(first / cut.height));
                 let kept = &mut kept_rows[block * cut.row()..][..cut.row()];
                 kept[span.start..=span.end].copy_from_slice(&edge[span.start..=span.end]);
             }
-            let strip = self.strip::<P>(first, bounds);
             let mut before = Before { rows: [nothing; ROWS], corner: edge[columns.any.start] };
             let mut from = columns.any.start;
             while from < columns.any.end {
@@ -203,13 +180,14 @@ impl<'a, V: Register + 'a, C: Smooth<V>> GradientContext<'a, '_, V, C> {
                 }
                 let to = self.end(first, from, columns.any.end.min((from / cut.width + 1) * cut.width));
                 let above = &mut edge[from + 1..=to];
-                let weights = if KEEP {
-                    let of_strip = &mut weights[first / ROWS * cut.stored..];
-                    &mut of_strip[from - columns.any.start..to - columns.any.start]
-                } else {
-                    &mut []
-                };
-                self.sweep::<P, KEEP>(&strip, columns, from..to, above, &mut before, weights);
+                let weights = cut.is_one().then(
+                    #[inline(always)]
+                    || {
+                        let of_strip = &mut weights[first / ROWS * cut.stored..];
+                        &mut of_strip[from - columns.any.start..to - columns.any.start]
+                    },
+                );
+                self.sweep(first, bounds, from..to, above, &mut before, weights);
                 if to.is_multiple_of(cut.width) && to < cut.m {
                     let at = to / cut.width * cut.column() + first + 1;
                     kept_columns[at..at + ROWS].copy_from_slice(&before.rows);
@@ -250,21 +228,18 @@ impl<'a, V: Register + 'a, C: Smooth<V>> GradientContext<'a, '_, V, C> {
 
     /// E and gradients, without the constant factors, from the edges of the tiles.
     #[inline(always)]
-    fn backward<P: Stored<'a, V>>(
+    fn backward(
         &self,
         scratch: &mut GradientScratch<V>,
         mut expected: Option<&mut [V::Scalar]>,
         observer: &dyn Observer,
-    ) -> bool
-    where
-        C: Cost<V, P>,
-    {
+    ) -> bool {
         let cut = self.cut;
         for block in (0..cut.blocks()).rev() {
             let span = self.span(block);
             scratch.beside.fill([self.zero; 2]);
             for tile in (span.start / cut.width..span.end.div_ceil(cut.width)).rev() {
-                if (!cut.is_one() && !self.weigh::<P>(block, tile, scratch, observer))
+                if (!cut.is_one() && !self.weigh(block, tile, scratch, observer))
                     || !self.share(block, tile, scratch, expected.as_deref_mut(), observer)
                 {
                     return false;
@@ -294,16 +269,13 @@ impl<'a, V: Register + 'a, C: Smooth<V>> GradientContext<'a, '_, V, C> {
 
     /// Weights of all cells of a tile.
     #[inline(always)]
-    fn weigh<P: Stored<'a, V>>(
+    fn weigh(
         &self,
         block: usize,
         tile: usize,
         scratch: &mut GradientScratch<V>,
         observer: &dyn Observer,
-    ) -> bool
-    where
-        C: Cost<V, P>,
-    {
+    ) -> bool {
         let GradientScratch { kept_rows, kept_columns, tile_edge, weights, bounds, .. } = scratch;
         let cut = self.cut;
         let nothing = Scaled::zero(self.zero);
@@ -322,11 +294,9 @@ impl<'a, V: Register + 'a, C: Smooth<V>> GradientContext<'a, '_, V, C> {
                 before.corner = kept[0];
                 before.rows.copy_from_slice(&kept[1..]);
             }
-            let strip = self.strip::<P>(first, bounds);
-            let of_strip = &self.columns[first / ROWS];
             let above = &mut tile_edge[at.start + 1..=at.end];
             let weights = &mut weights[number * cut.stored..][..columns.len()];
-            self.sweep::<P, true>(&strip, of_strip, columns, above, &mut before, weights);
+            self.sweep(first, bounds, columns, above, &mut before, Some(weights));
             tile_edge[at.start] = nothing;
         }
         true
@@ -363,7 +333,7 @@ impl<'a, V: Register + 'a, C: Smooth<V>> GradientContext<'a, '_, V, C> {
                     }
                 }
                 let at = from - columns.start..to - columns.start;
-                hand_up(&weights[at.clone()], &mut shares[from..to], kept, &mut e[at]);
+                hand_up(self.token, &weights[at.clone()], &mut shares[from..to], kept, &mut e[at]);
                 to = from;
             }
             if columns.start == self.columns[first / ROWS].any.start && columns.start > 0 {
@@ -380,7 +350,8 @@ impl<'a, V: Register + 'a, C: Smooth<V>> GradientContext<'a, '_, V, C> {
             }
             let (i, j) = ((first + 1) * channels, (columns.start + 1) * channels);
             let points = (&batch.x.points()[i..], &batch.y.points()[j..]);
-            pull(self.soft.cost(), points, channels, e, &mut grad_x[i..], &mut grad_y[j..]);
+            let to = (&mut grad_x[i..], &mut grad_y[j..]);
+            pull(self.token, self.soft.cost(), points, channels, e, to);
         }
         true
     }

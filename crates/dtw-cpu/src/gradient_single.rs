@@ -11,14 +11,14 @@
 
 use std::ops::Range;
 
-use dtw_core::recurrence::cost::Cost;
-use dtw_core::recurrence::{One, Scaled, SoftDtw, log_of};
-use dtw_core::{ColumnRanges, Observer, Scalar, Series};
+use dtw_core::recurrence::cost::Slope;
+use dtw_core::recurrence::{Scaled, SoftDtw, log_of};
+use dtw_core::{ColumnRanges, LocalCost, Observer, Scalar, Series};
 
-use crate::gradient_strip::{Before, Smooth, Strip, Weights, bounded, hand_up, pull};
+use crate::gradient_strip::{Before, Rows, Weights, bounded, hand_up, pull};
 use crate::gradient_tiles::ROWS;
 use crate::lanes::Register;
-use crate::side::{Side, Stored};
+use crate::side::Side;
 
 /// Sides of tiles to choose from: the larger, the less there is to fetch and put away; the smaller, the more of them
 /// are side by side.
@@ -162,8 +162,8 @@ impl Cut {
 }
 
 /// The pair, and how its gradient is computed.
-pub(crate) struct Single<'s, V: Register, C> {
-    pub(crate) soft: &'s SoftDtw<V, C>,
+pub(crate) struct Single<'s, V: Register> {
+    pub(crate) soft: &'s SoftDtw<V, LocalCost>,
     pub(crate) token: V::Token,
     pub(crate) x: Series<'s, V::Scalar>,
     pub(crate) y: Series<'s, V::Scalar>,
@@ -190,7 +190,7 @@ fn take<V: Register>(state: &Scaled<V>, lane: usize) -> [V::Scalar; 2] {
     [state.mantissa.lanes()[lane], state.exponent.lanes()[lane]]
 }
 
-impl<V: Register, C: Smooth<V>> Single<'_, V, C> {
+impl<V: Register> Single<'_, V> {
     /// The value; gradients into the scratch, and E, row by row, into `expected` if that is there. Nothing where the
     /// observer cancelled; it is asked before each strip of tiles.
     #[inline(always)]
@@ -224,15 +224,15 @@ impl<V: Register, C: Smooth<V>> Single<'_, V, C> {
         }
         let mut value = f64::NAN;
         for places in diagonals.iter().flat_map(|diagonal| diagonal.chunks(V::LANES)) {
-            if let Some([mantissa, exponent]) = self.sweep::<false>(places, scratch, observer)? {
+            if let Some([mantissa, exponent]) = self.sweep(false, places, scratch, observer)? {
                 value = -self.soft.gamma() * log_of(mantissa, exponent);
             }
         }
         for places in diagonals.iter().rev().flat_map(|diagonal| diagonal.chunks(V::LANES)) {
-            self.sweep::<true>(places, scratch, observer)?;
+            self.sweep(true, places, scratch, observer)?;
             self.share(places, scratch, expected.as_deref_mut(), observer)?;
         }
-        let factor = V::Scalar::from_f64(self.soft.cost().factor());
+        let factor = V::Scalar::from_f64(Slope::<V>::factor(self.soft.cost()));
         for x in &mut scratch.grad_x {
             *x = *x * factor;
         }
@@ -304,11 +304,12 @@ impl<V: Register, C: Smooth<V>> Single<'_, V, C> {
         is_masked
     }
 
-    /// Z of these tiles. Forward, their last rows and columns are put away; backward (`KEEP`), the weights of all cells
-    /// stay in the scratch. Returns the last cell of the pair, if it is among them.
+    /// Z of these tiles. Forward, their last rows and columns are put away; backward, the weights of all cells stay in
+    /// the scratch. Returns the last cell of the pair, if it is among them.
     #[inline(always)]
-    fn sweep<const KEEP: bool>(
+    fn sweep(
         &self,
+        is_backward: bool,
         places: &[Place],
         scratch: &mut SingleScratch<V>,
         observer: &dyn Observer,
@@ -321,12 +322,8 @@ impl<V: Register, C: Smooth<V>> Single<'_, V, C> {
             if observer.cancelled() {
                 return None;
             }
-            let before = if self.x.channels == 1 {
-                self.strip::<One<V>, KEEP>(first, width, is_masked, &mut scratch.tiles)
-            } else {
-                self.strip::<&[V], KEEP>(first, width, is_masked, &mut scratch.tiles)
-            };
-            if KEEP {
+            let before = self.strip(is_backward, first, width, is_masked, &mut scratch.tiles);
+            if is_backward {
                 continue;
             }
             for (lane, &(block, tile)) in places.iter().enumerate() {
@@ -340,7 +337,7 @@ impl<V: Register, C: Smooth<V>> Single<'_, V, C> {
                 }
             }
         }
-        if !KEEP {
+        if !is_backward {
             for (lane, &(block, tile)) in places.iter().enumerate() {
                 let of_y = cut.columns_of(tile);
                 if cut.rows_of(block).end < cut.n {
@@ -356,39 +353,33 @@ impl<V: Register, C: Smooth<V>> Single<'_, V, C> {
 
     /// The strip of tiles that begins with their row `first`.
     #[inline(always)]
-    fn strip<'t, P: Stored<'t, V>, const KEEP: bool>(
+    fn strip(
         &self,
+        is_backward: bool,
         first: usize,
         width: usize,
         is_masked: bool,
-        tiles: &'t mut Tiles<V>,
-    ) -> Before<V>
-    where
-        V: 't,
-        C: Cost<V, P>,
-    {
+        tiles: &mut Tiles<V>,
+    ) -> Before<V> {
         let Tiles { x, y, edge, left, weights, bounds, .. } = tiles;
-        let strip = Strip::<V, P, C> {
-            soft: self.soft,
-            rows: std::array::from_fn(
-                #[inline(always)]
-                |r| x.sample::<P, SoftDtw<V, C>>(&[], first + r + 1),
-            ),
-            y,
-            bounds: std::array::from_fn(
-                #[inline(always)]
-                |r| bounded((bounds[first + r][0], bounds[first + r][1])),
-            ),
-        };
+        let bounds = is_masked.then(
+            #[inline(always)]
+            || {
+                let mut of_rows = [(left[0].mantissa, left[0].mantissa); ROWS];
+                for (own, [first, end]) in of_rows.iter_mut().zip(&bounds[first..]) {
+                    *own = bounded((*first, *end));
+                }
+                of_rows
+            },
+        );
         let mut before = Before { rows: [left[first]; ROWS], corner: left[first] };
         before.rows.copy_from_slice(&left[first + 1..][..ROWS]);
-        let kept = if KEEP { &mut weights[first / ROWS * width..][..width] } else { &mut [][..] };
-        let above = &mut edge[1..];
-        if is_masked {
-            strip.sweep::<KEEP, true>(0, above, &mut before, kept);
-        } else {
-            strip.sweep::<KEEP, false>(0, above, &mut before, kept);
-        }
+        let weights = is_backward.then(
+            #[inline(always)]
+            || &mut weights[first / ROWS * width..][..width],
+        );
+        let rows = Rows { token: self.token, soft: self.soft, x, y, first };
+        rows.sweep(0, &mut edge[1..], &mut before, weights, bounds);
         before
     }
 
@@ -433,7 +424,7 @@ impl<V: Register, C: Smooth<V>> Single<'_, V, C> {
             let kept: &mut [[V; 2]; ROWS] =
                 tiles.beside[first..].first_chunk_mut().expect("a tile has whole strips");
             let weights = &tiles.weights[first / ROWS * width..][..width];
-            hand_up(weights, &mut tiles.shares, kept, &mut tiles.expected);
+            hand_up(self.token, weights, &mut tiles.shares, kept, &mut tiles.expected);
             if let Some(expected) = &mut expected {
                 for (lane, &(block, tile)) in places.iter().enumerate() {
                     let of_x = cut.rows_of(block);
@@ -446,7 +437,7 @@ impl<V: Register, C: Smooth<V>> Single<'_, V, C> {
             }
             let points = (&tiles.x.points()[(first + 1) * channels..], &tiles.y.points()[channels..]);
             let to = (&mut tiles.grad_x[first * channels..], &mut tiles.grad_y[..]);
-            pull(self.soft.cost(), points, channels, &mut tiles.expected, to.0, to.1);
+            pull(self.token, self.soft.cost(), points, channels, &mut tiles.expected, to);
         }
         for (lane, &(block, tile)) in places.iter().enumerate() {
             let (of_x, of_y) = (cut.rows_of(block), cut.columns_of(tile));

@@ -6,9 +6,14 @@
 //!
 //! Backward, three multiplications and two additions are left for each cell, as the division is done on the way
 //! forward: the weights of a cell are the shares of its three predecessors in it.
+//!
+//! What prices a cell, and what adds it to a gradient, is compiled here for the local cost and the kind of points, and
+//! called strip by strip: what leads from strip to strip is compiled once for all of them. It was a third of the time
+//! that this crate took to compile.
 
-use dtw_core::recurrence::cost::{Cost, Slope};
+use dtw_core::recurrence::cost::{Cost, Slope, SquaredEuclidean};
 use dtw_core::recurrence::{One, RESCALE_EVERY, Recurrence, Sample, Scaled, SoftDtw};
+use dtw_core::{LocalCost, Scalar};
 
 use crate::gradient_tiles::ROWS;
 use crate::lanes::Register;
@@ -22,26 +27,96 @@ const LEAST_SUM: f64 = 1e-12;
 /// The shares of the diagonal, upper and left neighbour in a cell, for each row of a strip.
 pub(crate) type Weights<V> = [[V; 3]; ROWS];
 
-/// A local cost with its derivative, for points of one channel and of several.
-pub(crate) trait Smooth<V: Register>: Cost<V, One<V>> + for<'p> Cost<V, &'p [V]> + Slope<V> {}
+/// A strip of a grid, of points of any kind.
+pub(crate) struct Rows<'a, V: Register> {
+    pub(crate) token: V::Token,
+    pub(crate) soft: &'a SoftDtw<V, LocalCost>,
+    pub(crate) x: &'a Side<V>,
+    pub(crate) y: &'a Side<V>,
+    /// Its first row, 0-based.
+    pub(crate) first: usize,
+}
 
-impl<V: Register, C: Cost<V, One<V>> + for<'p> Cost<V, &'p [V]> + Slope<V>> Smooth<V> for C {}
+impl<'a, V: Register + 'a> Rows<'a, V> {
+    /// Sweeps the columns from `from` on. `edge` has their states in the row above the strip, and then in its last row;
+    /// `before` those of the column before them, and then of the last column. The weights of each column go to
+    /// `weights`, if that is there; cells outside `bounds`, as [`bounded`] has those of each row, are zero.
+    pub(crate) fn sweep(
+        &self,
+        from: usize,
+        edge: &mut [Scaled<V>],
+        before: &mut Before<V>,
+        weights: Option<&mut [Weights<V>]>,
+        bounds: Option<[(V, V); ROWS]>,
+    ) {
+        let is_univariate = self.x.channels() == 1;
+        let to = (from, edge, before, weights, bounds);
+        match self.soft.cost() {
+            LocalCost::SquaredEuclidean if is_univariate => self.sweep_by::<One<V>, _>(SquaredEuclidean, to),
+            LocalCost::SquaredEuclidean => self.sweep_by::<&[V], _>(SquaredEuclidean, to),
+            cost if is_univariate => self.sweep_by::<One<V>, _>(cost, to),
+            cost => self.sweep_by::<&[V], _>(cost, to),
+        }
+    }
+
+    fn sweep_by<P: Stored<'a, V>, C: Cost<V, P>>(
+        &self,
+        cost: C,
+        (from, edge, before, weights, bounds): Swept<'_, V>,
+    ) {
+        match (weights, bounds) {
+            (None, None) => self.compiled::<P, C, false, false>(cost, from, edge, before, &mut [], None),
+            (None, bounds) => self.compiled::<P, C, false, true>(cost, from, edge, before, &mut [], bounds),
+            (Some(kept), None) => self.compiled::<P, C, true, false>(cost, from, edge, before, kept, None),
+            (Some(kept), bounds) => self.compiled::<P, C, true, true>(cost, from, edge, before, kept, bounds),
+        }
+    }
+
+    #[inline(never)]
+    fn compiled<P: Stored<'a, V>, C: Cost<V, P>, const KEEP: bool, const MASKED: bool>(
+        &self,
+        cost: C,
+        from: usize,
+        edge: &mut [Scaled<V>],
+        before: &mut Before<V>,
+        weights: &mut [Weights<V>],
+        bounds: Option<[(V, V); ROWS]>,
+    ) {
+        let Self { token, soft, x, y, first } = *self;
+        V::compiled(
+            token,
+            #[inline(always)]
+            || {
+                let zero = V::splat(token, V::Scalar::ZERO);
+                let rows = std::array::from_fn(
+                    #[inline(always)]
+                    |r| x.sample::<P, SoftDtw<V, C>>(&[], first + r + 1),
+                );
+                let soft = SoftDtw::new(zero, soft.gamma(), cost);
+                let strip = Strip { soft: &soft, rows, y, bounds: bounds.unwrap_or([(zero, zero); ROWS]) };
+                strip.sweep::<KEEP, MASKED>(from, edge, before, weights);
+            },
+        );
+    }
+}
+
+/// What [`Rows::sweep`] takes.
+type Swept<'w, V> =
+    (usize, &'w mut [Scaled<V>], &'w mut Before<V>, Option<&'w mut [Weights<V>]>, Option<[(V, V); ROWS]>);
 
 /// What the cells of a strip are priced from.
-pub(crate) struct Strip<'s, 'a, V, P, C> {
-    pub(crate) soft: &'s SoftDtw<V, C>,
-    pub(crate) rows: [Sample<V, P>; ROWS],
-    pub(crate) y: &'a Side<V>,
+struct Strip<'s, 'a, V, P, C> {
+    soft: &'s SoftDtw<V, C>,
+    rows: [Sample<V, P>; ROWS],
+    y: &'a Side<V>,
     /// Columns of each row, per lane, as [`bounded`] has them.
-    pub(crate) bounds: [(V, V); ROWS],
+    bounds: [(V, V); ROWS],
 }
 
 impl<'a, V: Register + 'a, P: Stored<'a, V>, C: Cost<V, P>> Strip<'_, 'a, V, P, C> {
-    /// Sweeps the columns from `first` on. `edge` has their states in the row above the strip, and then in its last
-    /// row; `before` those of the column before them, and then of the last column. Where `KEEP`, the weights of each
-    /// column go to `weights`; where `MASKED`, cells outside the bounds are zero.
+    /// [`Rows::sweep`]: with weights where `KEEP`, with bounds where `MASKED`.
     #[inline(always)]
-    pub(crate) fn sweep<const KEEP: bool, const MASKED: bool>(
+    fn sweep<const KEEP: bool, const MASKED: bool>(
         &self,
         first: usize,
         edge: &mut [Scaled<V>],
@@ -161,33 +236,71 @@ fn within<V: Register>(price: Scaled<V>, (middle, half): (V, V), j: usize) -> Sc
 /// The expected alignment of a strip's columns, from the last column back. `shares` is what the row below hands up to
 /// each column, and then what the first row does; `beside[r]` what row `r` hands to its left neighbour and to the
 /// neighbour above that one.
-#[inline(always)]
+#[inline(never)]
 pub(crate) fn hand_up<V: Register>(
+    token: V::Token,
     weights: &[Weights<V>],
     shares: &mut [V],
     beside: &mut [[V; 2]; ROWS],
     expected: &mut [[V; ROWS]],
 ) {
-    let mut handed = *beside;
-    for ((weights, share), expected) in weights.iter().zip(shares).zip(expected).rev() {
-        let mut from_below = *share;
-        for r in (0..ROWS).rev() {
-            let [by_diagonal, by_up, by_left] = weights[r];
-            let [to_left, to_diagonal] = handed[r];
-            let e = from_below + to_left;
-            from_below = e.mul_add(by_up, to_diagonal);
-            handed[r] = [e * by_left, e * by_diagonal];
-            expected[r] = e;
-        }
-        *share = from_below;
-    }
-    *beside = handed;
+    V::compiled(
+        token,
+        #[inline(always)]
+        || {
+            let mut handed = *beside;
+            for ((weights, share), expected) in weights.iter().zip(shares).zip(expected).rev() {
+                let mut from_below = *share;
+                for r in (0..ROWS).rev() {
+                    let [by_diagonal, by_up, by_left] = weights[r];
+                    let [to_left, to_diagonal] = handed[r];
+                    let e = from_below + to_left;
+                    from_below = e.mul_add(by_up, to_diagonal);
+                    handed[r] = [e * by_left, e * by_diagonal];
+                    expected[r] = e;
+                }
+                *share = from_below;
+            }
+            *beside = handed;
+        },
+    );
 }
 
 /// Adds `E·∂c/∂x` of a strip's columns, without [`Slope::factor`], to the rows of `grad_x` and to the columns of
 /// `grad_y`. All begin with the first point of the strip. `expected` is E, and becomes its [`Slope::share`].
+pub(crate) fn pull<V: Register>(
+    token: V::Token,
+    cost: LocalCost,
+    points: (&[V], &[V]),
+    channels: usize,
+    expected: &mut [[V; ROWS]],
+    (grad_x, grad_y): (&mut [V], &mut [V]),
+) {
+    if cost == LocalCost::SquaredEuclidean {
+        pull_by(token, SquaredEuclidean, points, channels, expected, (grad_x, grad_y));
+    } else {
+        pull_by(token, cost, points, channels, expected, (grad_x, grad_y));
+    }
+}
+
+#[inline(never)]
+fn pull_by<V: Register, C: Slope<V>>(
+    token: V::Token,
+    cost: C,
+    points: (&[V], &[V]),
+    channels: usize,
+    expected: &mut [[V; ROWS]],
+    (grad_x, grad_y): (&mut [V], &mut [V]),
+) {
+    V::compiled(
+        token,
+        #[inline(always)]
+        || pull_all(cost, points, channels, expected, grad_x, grad_y),
+    );
+}
+
 #[inline(always)]
-pub(crate) fn pull<V: Register, C: Slope<V>>(
+fn pull_all<V: Register, C: Slope<V>>(
     cost: C,
     (x, y): (&[V], &[V]),
     channels: usize,
