@@ -163,7 +163,7 @@ pub fn edges<T: Scalar>(
     let nearness = Nearness::new(threshold, spec.measure.is_similarity());
     let mut found = Found { parts: Vec::new(), edges: 0, swept: 0, room_bytes: half };
     let sweeping = context.clone().with_memory_limit(half);
-    for_each_tile_within(&sweeping, spec, pairing, x, y, nearness.cutoff, |tile, values| {
+    for_each_tile_within(&sweeping, spec, pairing, x, y, nearness.cutoff, &mut |tile, values| {
         let part = Part::of(tile, values, &nearness, pairing)?;
         found.add(part, tile.len(), pairing)
     })?;

@@ -111,7 +111,7 @@ impl<T: Scalar> Bounds<T> {
         }
         let mut values = vec![T::ZERO; n * n];
         let pair = |i: usize, j: usize| format!("series {i} and {j}");
-        for_each_finite_tile(context, spec, Pairing::SelfSymmetric, x, x, pair, |tile, own| {
+        for_each_finite_tile(context, spec, Pairing::SelfSymmetric, x, x, &pair, &mut |tile, own| {
             for (i, row) in tile.rows.clone().zip(own.chunks_exact(tile.columns.len())) {
                 for (j, value) in tile.columns.clone().zip(row) {
                     values[i * n + j] = *value;

@@ -127,7 +127,7 @@ pub(crate) fn nearest_of<T: Scalar>(
     let pairing = if first == 0 { best_pairing(spec, &x, &y) } else { Pairing::Cross };
     let mut ranking = Ranking::new(k, rest.len(), spec.measure.is_similarity());
     let pair = |i, j| pair(i, first + j);
-    for_each_finite_tile(context, spec, pairing, x, rest, pair, |tile, values| {
+    for_each_finite_tile(context, spec, pairing, x, rest, &pair, &mut |tile, values| {
         let (rows, columns) = (tile.rows.clone(), tile.columns.clone());
         let threads = ranking_threads(context, values.len());
         ranking.offer_rows(rows.clone(), columns.clone(), values, threads);

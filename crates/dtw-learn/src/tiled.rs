@@ -53,12 +53,13 @@ pub fn for_each_tile<T: Scalar>(
     pairing: Pairing,
     x: SeriesBatch<'_, T>,
     y: SeriesBatch<'_, T>,
-    visit: impl FnMut(&Tile, &[T]) -> Result<()>,
+    mut visit: impl FnMut(&Tile, &[T]) -> Result<()>,
 ) -> Result<()> {
-    for_each_tile_within(context, spec, pairing, x, y, None, visit)
+    for_each_tile_within(context, spec, pairing, x, y, None, &mut visit)
 }
 
-/// As [`for_each_tile`], with infinity for distances above a cutoff ([`dtw_core::Plan::distances_within`]).
+/// As [`for_each_tile`], with infinity for distances above a cutoff ([`dtw_core::Plan::distances_within`]). Compiled
+/// once for all visitors.
 pub(crate) fn for_each_tile_within<T: Scalar>(
     context: &Context<'_, T>,
     spec: &Spec,
@@ -66,7 +67,7 @@ pub(crate) fn for_each_tile_within<T: Scalar>(
     x: SeriesBatch<'_, T>,
     y: SeriesBatch<'_, T>,
     cutoff: Option<f64>,
-    mut visit: impl FnMut(&Tile, &[T]) -> Result<()>,
+    visit: &mut dyn FnMut(&Tile, &[T]) -> Result<()>,
 ) -> Result<()> {
     let y = if pairing == Pairing::SelfSymmetric { x } else { y };
     if pairing == Pairing::SelfSymmetric && spec.anchor == Anchor::Subsequence {
@@ -121,10 +122,10 @@ pub(crate) fn for_each_finite_tile<T: Scalar>(
     pairing: Pairing,
     x: SeriesBatch<'_, T>,
     y: SeriesBatch<'_, T>,
-    pair: impl Fn(usize, usize) -> String,
-    mut visit: impl FnMut(&Tile, &[T]) -> Result<()>,
+    pair: &dyn Fn(usize, usize) -> String,
+    visit: &mut dyn FnMut(&Tile, &[T]) -> Result<()>,
 ) -> Result<()> {
-    for_each_tile(context, spec, pairing, x, y, |tile, values| {
+    for_each_tile_within(context, spec, pairing, x, y, None, &mut |tile, values| {
         // Without a way out of the loop, it looks at several values at a time.
         if !values.iter().fold(true, |all, value| all & value.finite())
             && let Some(at) = values.iter().position(|value| !value.finite())

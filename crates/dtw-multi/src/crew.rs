@@ -76,15 +76,9 @@ pub fn run<H: Worker, W: Work, R: Send>(
     };
     // Once, unless a device fails when the others have ended.
     loop {
-        std::thread::scope(|scope| {
-            let mut usable = hands.iter_mut().enumerate().filter(|(_, hand)| hand.is_usable());
-            let own = usable.next();
-            for (index, hand) in usable {
-                let labour = &labour;
-                scope.spawn(move || labour(index, hand));
-            }
-            own.into_iter().for_each(|(index, hand)| labour(index, hand));
-        });
+        let usable = hands.iter_mut().enumerate().filter(|(_, hand)| hand.is_usable());
+        let labour = &labour;
+        side_by_side(usable.map(|(index, hand)| Box::new(move || labour(index, hand)) as Task<'_>).collect());
         let mut outcome = locked(&outcome);
         if let Some(error) = outcome.stopped.take() {
             return Err(error);
@@ -100,6 +94,23 @@ pub fn run<H: Worker, W: Work, R: Send>(
             return Ok(std::mem::take(&mut outcome.done));
         }
     }
+}
+
+/// What a thread does.
+type Task<'t> = Box<dyn FnOnce() + Send + 't>;
+
+/// Does all of it at once: the first on the caller's thread, the others on threads of their own. Compiled once.
+fn side_by_side(tasks: Vec<Task<'_>>) {
+    std::thread::scope(|scope| {
+        let mut tasks = tasks.into_iter();
+        let own = tasks.next();
+        for other in tasks {
+            scope.spawn(other);
+        }
+        if let Some(own) = own {
+            own();
+        }
+    });
 }
 
 /// Has the first device do it that can.

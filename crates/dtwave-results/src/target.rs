@@ -79,6 +79,12 @@ impl Target {
 
     /// Writes the file through `write`, flushes it to the disk and gives it its name.
     pub fn write(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        let mut write = Some(write);
+        self.write_by(&mut |out| write.take().map_or(Ok(()), |write| write(out)))
+    }
+
+    /// [`Target::write`], compiled once.
+    fn write_by(self, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         let Target { shown, place } = self;
         let written = match place {
             Place::Stream => File::options().write(true).open(&shown).and_then(|file| {

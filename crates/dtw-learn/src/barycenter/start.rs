@@ -47,7 +47,7 @@ fn medoid_of<T: Scalar>(
     let sign = if spec.measure.is_similarity() { -1.0 } else { 1.0 };
     let mut totals = vec![0.0; batch.len()];
     let pair = |i: usize, j: usize| format!("series {} and {}", indices[i], indices[j]);
-    for_each_finite_tile(context, spec, Pairing::SelfSymmetric, batch, batch, pair, |tile, values| {
+    for_each_finite_tile(context, spec, Pairing::SelfSymmetric, batch, batch, &pair, &mut |tile, values| {
         let mirrored = tile.is_mirrored(Pairing::SelfSymmetric);
         for (i, row) in tile.rows.clone().zip(values.chunks_exact(tile.columns.len())) {
             for (j, value) in tile.columns.clone().zip(row) {

@@ -58,7 +58,7 @@ fn kmeans_plus_plus<T: Scalar>(
         let latest = chosen[chosen.len() - 1];
         let center = x.slice(latest..latest + 1);
         let pair = |_, s| format!("series {latest} and {s}");
-        for_each_finite_tile(context, &seeding, Pairing::Cross, center, x, pair, |tile, values| {
+        for_each_finite_tile(context, &seeding, Pairing::Cross, center, x, &pair, &mut |tile, values| {
             for (nearest, value) in nearest[tile.columns.clone()].iter_mut().zip(values) {
                 *nearest = nearest.min(value.to_f64());
             }

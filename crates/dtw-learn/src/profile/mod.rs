@@ -261,7 +261,7 @@ impl<'a, T: Scalar> Joined<'a, '_, T> {
             0
         };
         let mut masked: Vec<T> = Vec::new();
-        for_each_finite_tile(context, self.spec, pairing, x, y, name, |tile, values| {
+        for_each_finite_tile(context, self.spec, pairing, x, y, &name, &mut |tile, values| {
             let rows = from + tile.rows.start..from + tile.rows.end;
             let columns = to + tile.columns.start..to + tile.columns.end;
             let values = match excluded(join, &rows, &columns) {
