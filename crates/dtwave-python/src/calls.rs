@@ -66,19 +66,31 @@ pub(crate) fn run<R: Send>(
     progress: &Progress,
     work: impl FnOnce(Option<Arc<dyn Observer>>) -> Result<R, Failure> + Send,
 ) -> PyResult<R> {
+    let (mut work, mut result) = (Some(work), None);
+    run_by(py, cells, progress, &mut |observer| result = work.take().map(|work| work(observer)))?;
+    Ok(result.unwrap_or_else(|| Err(Failure::Panic("a call ended without a result".to_owned())))?)
+}
+
+/// [`run`], compiled once for all work, which keeps its result itself.
+fn run_by(
+    py: Python<'_>,
+    cells: u64,
+    progress: &Progress,
+    work: &mut (dyn FnMut(Option<Arc<dyn Observer>>) + Send),
+) -> PyResult<()> {
     if cells < SHORT && progress.is_none() {
         return Ok(py.detach(|| caught(|| work(None)))?);
     }
     let watch = Arc::new(Watch::default());
     let observer: Arc<dyn Observer> = Arc::clone(&watch) as _;
-    let result = py.detach(|| {
+    py.detach(|| {
         std::thread::scope(|scope| {
-            let (done, result) = mpsc::channel();
+            let (done, ended) = mpsc::channel();
             scope.spawn(move || done.send(caught(|| work(Some(observer)))));
             let mut interruption = None;
-            let result = loop {
-                match result.recv_timeout(PAUSE) {
-                    Ok(result) => break result,
+            let ended = loop {
+                match ended.recv_timeout(PAUSE) {
+                    Ok(ended) => break ended,
                     Err(RecvTimeoutError::Timeout) if interruption.is_none() => {
                         if let Err(error) = Python::attach(|py| look(py, &watch, progress)) {
                             interruption = Some(error);
@@ -93,12 +105,11 @@ pub(crate) fn run<R: Send>(
             };
             match interruption {
                 Some(error) => Err(error),
-                None => Ok(result?),
+                None => Ok(ended?),
             }
         })
     })?;
-    warn(py, &watch)?;
-    Ok(result)
+    warn(py, &watch)
 }
 
 /// Lets Python handle the signals that came, and tells of progress.
@@ -110,10 +121,7 @@ fn look(py: Python<'_>, watch: &Watch, progress: &Progress) -> PyResult<()> {
     Ok(())
 }
 
-/// What `work` returns; a panic is an error.
-fn caught<R>(work: impl FnOnce() -> Result<R, Failure>) -> Result<R, Failure> {
-    match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(result) => result,
-        Err(payload) => Err(Failure::of_panic(&*payload)),
-    }
+/// Does `work`; a panic is an error.
+fn caught(work: impl FnOnce()) -> Result<(), Failure> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| Failure::of_panic(&*payload))
 }
