@@ -427,8 +427,10 @@ impl<V: Register> Strip<V> {
         range: std::ops::Range<usize>,
     ) {
         let (mut states, mut above) = (self.states, self.corner);
-        let columns = y[range.clone()].iter().zip(&mut edge[range.start + 1..range.end + 1]);
-        for (j, (point, edge)) in range.zip(columns) {
+        let (first, count) = (range.start, range.len());
+        let (points, edge) = (&y[range], &mut edge[first + 1..][..count]);
+        for k in 0..count {
+            let (j, point, edge) = (first + k, &points[k], &mut edge[k]);
             let top = *edge;
             let (mut diagonal, mut up) = (above, top);
             for (r, state) in states.iter_mut().enumerate() {

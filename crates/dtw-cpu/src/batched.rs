@@ -233,14 +233,17 @@ pub(crate) fn columns<'a, V, P, R, K, const ROWS: usize, const COLUMNS: usize, c
     K: CellRecorder<V>,
 {
     let n = context.ranges.n();
-    let rows: [_; ROWS] = std::array::from_fn(
-        #[inline(always)]
-        |r| context.x.sample::<P, R>(context.x_gaps, first + r + 1),
-    );
-    let bands: [_; ROWS] = std::array::from_fn(
-        #[inline(always)]
-        |r| context.ranges.row((first + r).min(n - 1)),
-    );
+    let mut rows = [context.x.sample::<P, R>(context.x_gaps, first + 1); ROWS];
+    for (r, row) in rows.iter_mut().enumerate().skip(1) {
+        *row = context.x.sample::<P, R>(context.x_gaps, first + r + 1);
+    }
+    let mut bands = [(0, 0); ROWS];
+    if MASKED {
+        for (r, band) in bands.iter_mut().enumerate() {
+            let row = context.ranges.row((first + r).min(n - 1));
+            *band = (row.start, row.end);
+        }
+    }
     let mut states = *left;
     let mut above = *corner;
     let mut chunk = range.start;
@@ -263,7 +266,7 @@ pub(crate) fn columns<'a, V, P, R, K, const ROWS: usize, const COLUMNS: usize, c
                     let (mut diagonal, mut up) = (above, top);
                     for r in 0..ROWS {
                         let left = states[r];
-                        let state = if MASKED && !bands[r].contains(&j) {
+                        let state = if MASKED && (j < bands[r].0 || j >= bands[r].1) {
                             recurrence.outside(up, left)
                         } else {
                             let weight = if R::WEIGHTS {
@@ -313,8 +316,9 @@ pub(crate) fn columns<'a, V, P, R, K, const ROWS: usize, const COLUMNS: usize, c
 #[inline(always)]
 fn points<V: Register, P: Point<V>, const N: usize>(samples: &[Sample<V, P>; N]) -> [P; N] {
     let mut points = [samples[0].point; N];
-    for (point, sample) in points.iter_mut().zip(samples) {
-        *point = sample.point;
+    // By index: `zip` is called, not inlined, where a crate is not optimised as a whole; a cell took nine times as long.
+    for k in 1..N {
+        points[k] = samples[k].point;
     }
     points
 }

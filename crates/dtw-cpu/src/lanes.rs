@@ -5,7 +5,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 use dtw_core::Scalar;
 use dtw_core::vector::Vector;
 use fearless_simd::{
-    ExtractToken, Select as _, Simd, SimdBase, SimdFloat, SimdFloatElement, SimdIntElement, SimdMask,
+    Bytes, ExtractToken, Select as _, Simd, SimdBase, SimdFloat, SimdFloatElement, SimdIntElement, SimdMask,
 };
 
 use crate::wide;
@@ -192,8 +192,8 @@ impl<S: Simd, T: Float> Vector for Lanes<S, T> {
     }
     #[inline(always)]
     fn pow2(self) -> Self {
-        let biased: Bits<S, T> = (self.0 + T::TO_BIASED).to_bits();
-        Self(SimdFloat::from_bits(biased << T::MANTISSA_BITS))
+        let biased: Bits<S, T> = (self.0 + T::TO_BIASED).bitcast();
+        Self((biased << T::MANTISSA_BITS).bitcast())
     }
     #[inline(always)]
     fn times_pow2(self, exponent: Self) -> Self {
@@ -208,8 +208,8 @@ impl<S: Simd, T: Float> Vector for Lanes<S, T> {
             return Self(exponent);
         }
         let (pattern, offset) = T::FROM_BIASED;
-        let biased: Bits<S, T> = (self.0.to_bits() >> T::MANTISSA_BITS) | pattern;
-        let float: T::Native<S> = SimdFloat::from_bits(biased);
+        let biased: Bits<S, T> = (self.0.bitcast::<Bits<S, T>>() >> T::MANTISSA_BITS) | pattern;
+        let float: T::Native<S> = biased.bitcast();
         Self(float - offset)
     }
     #[inline(always)]

@@ -157,9 +157,7 @@ fn interleave<V: Register>(token: V::Token, series: &[Series<'_, V::Scalar>], sl
             *register = V::load(token, &values(l)[k * V::LANES..]);
         }
         V::transpose(&mut block);
-        for (slot, register) in slots.iter_mut().zip(&block) {
-            *slot = *register;
-        }
+        slots.copy_from_slice(&block[..V::LANES]);
     }
     for l in 0..V::LANES {
         let rest = &values(l)[whole..];

@@ -34,6 +34,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Wdtw<V> {
     fn forbidden(&self) -> Value<V> {
         Value(self.infinity)
     }
+    #[inline]
     fn weight(&self, offset: usize, n: usize, m: usize) -> f64 {
         weight(self.g, offset as f64 - n.max(m) as f64 / 2.0)
     }
@@ -63,6 +64,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Wdtw<V> {
 }
 
 /// The weight of a cell whose `|i − j|` is so far beyond the middle of the longer series.
+#[inline]
 pub fn weight(g: f64, beyond: f64) -> f64 {
     1.0 / (1.0 + (-g * beyond).exp())
 }
