@@ -316,8 +316,8 @@ pub(crate) fn columns<'a, V, P, R, K, const ROWS: usize, const COLUMNS: usize, c
 #[inline(always)]
 fn points<V: Register, P: Point<V>, const N: usize>(samples: &[Sample<V, P>; N]) -> [P; N] {
     let mut points = [samples[0].point; N];
-    // By index: `zip` is called, not inlined, where a crate is not optimised as a whole, as for tests. A cell of DTW took
-    // nine times as long.
+    // By index: `zip` is called, not inlined, where a crate is not optimised as a whole, as for tests: a cell of DTW
+    // took nine times as long.
     for k in 1..N {
         points[k] = samples[k].point;
     }
