@@ -282,12 +282,12 @@ impl<V: Register> Single<'_, V> {
         for (lane, &(block, tile)) in places.iter().enumerate() {
             let (of_x, of_y) = (cut.rows_of(block), cut.columns_of(tile));
             let above = &rows[block * cut.row() + of_y.start..][..=of_y.len()];
-            for k in 0..above.len() {
-                put(&mut tiles.edge[k], lane, above[k]);
+            for (edge, above) in tiles.edge.iter_mut().zip(above) {
+                put(edge, lane, *above);
             }
             let before = &columns[tile * cut.column() + of_x.start..][..=of_x.len()];
-            for k in 0..before.len() {
-                put(&mut tiles.left[k], lane, before[k]);
+            for (left, before) in tiles.left.iter_mut().zip(before) {
+                put(left, lane, *before);
             }
             put(&mut tiles.left[0], lane, above[0]);
             if ranges.is_full() {
@@ -342,8 +342,8 @@ impl<V: Register> Single<'_, V> {
                 let of_y = cut.columns_of(tile);
                 if cut.rows_of(block).end < cut.n {
                     let below = &mut scratch.rows[(block + 1) * cut.row() + of_y.start + 1..][..of_y.len()];
-                    for k in 0..below.len() {
-                        below[k] = take(&scratch.tiles.edge[k + 1], lane);
+                    for (below, edge) in below.iter_mut().zip(&scratch.tiles.edge[1..]) {
+                        *below = take(edge, lane);
                     }
                 }
             }
@@ -405,8 +405,8 @@ impl<V: Register> Single<'_, V> {
         for (lane, &(block, tile)) in places.iter().enumerate() {
             let (of_x, of_y) = (cut.rows_of(block), cut.columns_of(tile));
             let put = |to: &mut [V], from: &[V::Scalar]| {
-                for k in 0..from.len() {
-                    to[k].lanes_mut()[lane] = from[k];
+                for (to, from) in to.iter_mut().zip(from) {
+                    to.lanes_mut()[lane] = *from;
                 }
             };
             put(&mut tiles.shares, &shares[of_y.clone()]);
@@ -442,8 +442,8 @@ impl<V: Register> Single<'_, V> {
         for (lane, &(block, tile)) in places.iter().enumerate() {
             let (of_x, of_y) = (cut.rows_of(block), cut.columns_of(tile));
             let take = |to: &mut [V::Scalar], from: &[V]| {
-                for k in 0..to.len() {
-                    to[k] = from[k].lanes()[lane];
+                for (to, from) in to.iter_mut().zip(from) {
+                    *to = from.lanes()[lane];
                 }
             };
             take(&mut shares[of_y.clone()], &tiles.shares);
