@@ -81,3 +81,39 @@ fn range<T: Scalar>() -> Range<f64> {
         Dtype::F64 => f64::MIN_POSITIVE..f64::MAX,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{LocalCost, Measure, Pairing, Problem, SeriesBatch, Spec};
+
+    #[test]
+    fn the_least_divisor_is_that_of_the_dearest_path_of_both_lengths() {
+        // Values up to 3e12, so points of two channels are up to 6e12 apart in each.
+        let mut values = [0.0_f64; 32];
+        values[1] = -3e12;
+        for (n, m) in [(3, 5), (5, 3), (1, 9), (8, 8)] {
+            let batch = |length| SeriesBatch::equal(&values[..2 * length], 1, length, 2).unwrap();
+            let (x, y) = (batch(n), batch(m));
+            let check = |measure: Measure| {
+                let problem = Problem::of(Spec::new(measure), Pairing::Zipped, &x, &y).unwrap();
+                problem.check_input(&x, &y)
+            };
+            // A path has fewer steps than both have points, and the exponents of a type are this many.
+            let exponents = f64::MAX / 512.0;
+            let least = |dearest: f64| (n + m) as f64 * dearest * std::f64::consts::LOG2_E / exponents;
+            for (cost, dearest) in [
+                (LocalCost::SquaredEuclidean, 2.0 * 36e24),
+                (LocalCost::Euclidean, 2.0_f64.sqrt() * 6e12),
+                (LocalCost::Manhattan, 2.0 * 6e12),
+            ] {
+                let of = |gamma| Measure::SoftDtw { gamma, cost };
+                assert!(check(of(1.001 * least(dearest))).is_ok(), "{cost:?} {n} {m}");
+                assert!(check(of(0.999 * least(dearest))).is_err(), "{cost:?} {n} {m}");
+            }
+            let width = (0.5 * least(2.0 * 36e24)).sqrt();
+            assert!(check(Measure::LogGak { sigma: 1.001 * width }).is_ok(), "{n} {m}");
+            let error = check(Measure::LogGak { sigma: 0.999 * width }).unwrap_err().to_string();
+            assert!(error.contains(&format!("it has to be {:.2e} or more", 1.01 * width)), "{error}");
+        }
+    }
+}
