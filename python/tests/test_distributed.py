@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 
 import numpy as np
@@ -133,6 +134,88 @@ def test_series_in_zarr_arrays(tmp_path):
     array[:] = X
     plan = distributed.tiles(tmp_path / "x.zarr", tile=13)
     assert same(whole(plan), dtwave.pairwise(X))
+
+
+@pytest.fixture
+def store():
+    """An object store in this process's memory."""
+    fsspec = need("fsspec")
+    store = fsspec.filesystem("memory")
+    yield store
+    if store.exists("/bucket"):
+        store.rm("/bucket", recursive=True)
+
+
+def saved(array):
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    "series", [X, X.astype(">f4"), X.reshape(41, 12, 2)], ids=["f64", "big-endian f32", "channels"]
+)
+def test_series_in_an_object_store(store, series):
+    store.pipe_file("/bucket/x.npy", saved(series))
+    asked, cat_file = [], type(store).cat_file
+    plan = pickle.loads(pickle.dumps(distributed.tiles("memory://bucket/x.npy", tile=13)))
+    assert same(whole(plan), dtwave.pairwise(series))
+
+    def counted(self, path, start=None, end=None, **more):
+        asked.append((start, end - start))
+        return cat_file(self, path, start=start, end=end, **more)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(store), "cat_file", counted)
+        distributed.run_tile(plan, plan.tiles[0])
+    # The header, and the rows of the tile alone.
+    assert {count for start, count in asked if start > 0} == {13 * series[0].nbytes}
+    zarr = need("zarr")
+    array = zarr.create_array(
+        store="memory://bucket/x.zarr", shape=series.shape, chunks=series.shape, dtype=series.dtype
+    )
+    array[:] = series
+    part = distributed.Stored("memory://bucket/x.zarr", 5, 30)
+    assert same(whole(distributed.tiles(part, tile=13)), dtwave.pairwise(series[5:30]))
+
+
+def test_what_is_refused_of_an_object_store(store, here):
+    rows = saved(X)
+    for name, content, text in [
+        ("short", rows[:-8], "bytes where its header says"),
+        ("long", rows + b"?", "bytes where its header says"),
+        ("columns", saved(np.asfortranarray(X)), "lie by columns"),
+        ("objects", saved(np.array([[1, "a"]], dtype=object)), "objects of Python"),
+        ("text", b"no array", "no whole .npy file"),
+        ("empty", b"", "no whole .npy file"),
+    ]:
+        store.pipe_file(f"/bucket/{name}.npy", content)
+        with pytest.raises(ValueError, match=text):
+            distributed.tiles(f"memory://bucket/{name}.npy")
+    with pytest.raises(OSError, match="none.npy"):
+        distributed.tiles("memory://bucket/none.npy")
+    for out, text in [("memory://bucket/m.npy", "name a .zarr instead"), ("file:///m.zarr", "without file://")]:
+        with pytest.raises(ValueError, match=text):
+            dtwave.pairwise(X, client=here, out=out)
+
+
+def test_a_matrix_in_an_object_store(store, here, monkeypatch):
+    need("zarr")
+    out = "memory://bucket/m.zarr"
+    found = dtwave.pairwise(X, client=here, out=out)
+    assert same(found[:], dtwave.pairwise(X))
+    with pytest.raises(FileExistsError, match="m.zarr is there already"):
+        dtwave.pairwise(X, client=here, out=out)
+    # A call that fails leaves nothing, and nothing else of the bucket is gone.
+    store.pipe_file("/bucket/other", b"kept")
+
+    def failing(*_):
+        raise OSError("the disk of a worker is full")
+
+    monkeypatch.setattr(distributed._matrices, "_put", failing)
+    with pytest.raises(OSError, match="is full"):
+        dtwave.pairwise(X, client=here, out="memory://bucket/n.zarr")
+    assert {name.split("/")[2] for name in store.find("/bucket")} == {"m.zarr", "other"}
 
 
 def test_what_is_refused(tmp_path):

@@ -17,6 +17,7 @@ from .. import _missing, _progress
 from .._calls import Call
 from .._options import Cutoff, Given
 from ._engines import Workers, results, workers_of
+from ._places import is_url, store_of
 from ._tiles import Plan, Tile, distances, planned
 from ._work import zarr_module
 
@@ -55,10 +56,19 @@ def compute(plan: Plan, client: Any, *, out: Any = None, condensed: bool = False
 def _check_out(out: Any, plan: Plan) -> None:
     """Errors: `ValueError` and `TypeError` for what the matrix does not fit."""
     if isinstance(out, (str, os.PathLike)):
-        if os.path.splitext(os.fspath(out))[1].lower() not in (".npy", ".zarr"):
-            raise ValueError(f"out must be a .npy file, or a .zarr folder, got {os.fspath(out)!r}")
+        _check_name(os.fspath(out))
     elif out is not None:
         check_array(out, plan.shape, plan.dtype)
+
+
+def _check_name(out: str) -> None:
+    kind = os.path.splitext(out)[1].lower()
+    if kind not in (".npy", ".zarr"):
+        raise ValueError(f"out must be a .npy file, or a .zarr folder, got {out!r}")
+    if out.startswith("file://"):
+        raise ValueError(f"{out}: name the {kind} itself, without file://")
+    if kind == ".npy" and is_url(out):
+        raise ValueError(f"{out}: object stores write no file in parts; name a .zarr instead")
 
 
 def is_zarr(out: Any) -> bool:
@@ -87,6 +97,7 @@ def _computed(workers: Workers, plan: Plan, form: tuple[bool, Any], progress: bo
         return half
     if isinstance(out, (str, os.PathLike)):
         path = os.fspath(out)
+        _check_name(path)
         is_npy = path.lower().endswith(".npy")
         with (_npy if is_npy else _zarr)(path, plan) as put:
             _run(workers, plan, put, progress, cells)
@@ -191,17 +202,29 @@ class _Rows:
 
 @contextmanager
 def _zarr(path: str, plan: Plan) -> Iterator[Put]:
-    """A zarr array in a folder, which has its name when it is whole; a chunk is a tile.
+    """A zarr array in a folder, which has its name when it is whole; a chunk is a tile. In an object store, which
+    renames nothing, it has its name at once; if the block fails, it is deleted.
 
     Errors: `FileExistsError` if it is there.
     """
     zarr = zarr_module("out as a .zarr folder")
+    chunks = tuple(max(int(np.diff(edges).max(initial=1)), 1) for edges in (plan._row_edges, plan._column_edges))
+    if is_url(path):
+        store, name = store_of(path)
+        if store.exists(name):
+            raise FileExistsError(f"{path} is there already: choose another name, or delete it")
+        try:
+            yield _into(zarr.open_array(path, mode="w-", shape=plan.shape, chunks=chunks, dtype=plan.dtype))
+        except BaseException:
+            if store.exists(name):
+                store.rm(name, recursive=True)
+            raise
+        return
     if os.path.exists(path):
         raise FileExistsError(f"{path} is there already: choose another name, or delete it")
     folder, name = os.path.split(os.path.abspath(path))
     with tempfile.TemporaryDirectory(dir=folder, prefix=f"{name}.", suffix=".partial") as temporary:
         inside = os.path.join(temporary, "array.zarr")
-        chunks = tuple(max(int(np.diff(edges).max(initial=1)), 1) for edges in (plan._row_edges, plan._column_edges))
         array = zarr.open_array(inside, mode="w-", shape=plan.shape, chunks=chunks, dtype=plan.dtype)
         yield _into(array)
         os.rename(inside, path)

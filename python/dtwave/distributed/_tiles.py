@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .. import _arrays, _calls, _inputs, _missing, _native, _options, _resident
 from .._options import Cutoff, Given, OfManyTimed, taken, takes
 from .._spec import spec
+from ._places import for_workers
 from ._work import Span, Stored, Work, device_of, lengths_of, local
 
 if TYPE_CHECKING:
@@ -246,7 +247,7 @@ def _stored(file: Any) -> Stored:
         raise TypeError(
             f"one of x and y is in a file, the other is {_arrays.shape_text(np.asarray(file))}: pass both in one way"
         )
-    return Stored(os.path.abspath(os.fspath(file)))
+    return Stored(for_workers(os.fspath(file)))
 
 
 def _cut(

@@ -14,6 +14,7 @@ from .._calls import Call
 from .._inputs import Batch, Packed
 from .._options import Cutoff, Given
 from .._spec import spec
+from . import _places
 
 #: Series from a place to another, which is not among them.
 Span = tuple[int, int]
@@ -24,7 +25,8 @@ class Stored:
     """Series in a file that every worker can read, by its name: only the rows of a tile are read.
 
     path: a `.npy` file, which is mapped into memory, or a zarr array (needs zarr): `[series, length]` or
-        `[series, length, channels]`.
+        `[series, length, channels]`. Also the URL of one in an object store, as `s3://bucket/series.npy` (needs
+        fsspec, and its part for the store).
     start, stop: the series that count; all unless given.
     """
 
@@ -41,10 +43,7 @@ class Stored:
         """
         path = os.fspath(self.path)
         if path.lower().endswith(".npy"):
-            try:
-                return np.load(path, mmap_mode="r", allow_pickle=False)
-            except (ValueError, EOFError) as error:
-                raise ValueError(f"{path} is no whole .npy file of numbers: {error}") from None
+            return _places.npy(path)
         return zarr_module("series that are no .npy file").open_array(path, mode="r")
 
     @property
@@ -53,7 +52,10 @@ class Stored:
 
         Errors: `ValueError` for a start or a stop that the file does not have.
         """
-        count = int(self.array.shape[0])
+        return self._span(self.array)
+
+    def _span(self, array: Any) -> Span:
+        count = int(array.shape[0])
         stop = count if self.stop is None else self.stop
         if not 0 <= self.start <= stop <= count:
             raise ValueError(f"{self.path} has {count} series, so there are none from {self.start} to {stop}")
@@ -61,17 +63,14 @@ class Stored:
 
     def read(self, span: Span) -> NDArray[Any]:
         """These of the series that count."""
-        first, _ = self.span
-        return np.asarray(self.array[first + span[0] : first + span[1]])
+        array = self.array
+        first, _ = self._span(array)
+        return np.asarray(array[first + span[0] : first + span[1]])
 
 
 def zarr_module(what: str) -> Any:
     """Errors: `ModuleNotFoundError` without zarr; `what` needs it."""
-    try:
-        import zarr
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(f"{what} needs zarr: pip install zarr", name="zarr") from None
-    return zarr
+    return _places.module("zarr", what)
 
 
 #: The series of one side of a call.
