@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _arrays, _calls, _frames, _inputs, _native
+from . import _arrays, _calls, _frames, _inputs, _native, _resident, _workers
 from ._options import OfManyPrepared, Seed, real, seed_of, taken, takes, whole
 from ._results import Barycenter, KMeans, KMedoids
 
@@ -101,13 +101,25 @@ def _classes(labels: Any, count: int) -> tuple[NDArray[Any], list[int]]:
     return different, classes
 
 
+def _elected(votes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of each row the most frequent class, `[n]`; of several the one that comes first."""
+    counts = np.zeros_like(votes)
+    for vote in votes.T:
+        counts += votes == vote[:, np.newaxis]
+    elected: NDArray[np.int64] = votes[np.arange(len(votes)), np.argmax(counts, axis=1)]
+    return elected
+
+
 @takes(OfManyPrepared)
-def classify(train: Any, labels: Any, test: Any, *, k: int = 1, **options: Unpack[OfManyPrepared]) -> NDArray[Any]:
+def classify(
+    train: Any, labels: Any, test: Any, *, k: int = 1, client: Any = None, **options: Unpack[OfManyPrepared]
+) -> NDArray[Any]:
     """The label of each series of `test`: the most frequent one among its k nearest series of `train`.
 
     train, test: series as for `pairwise`.
     labels: one per series of `train`, numbers or strings.
     k: how many neighbours, from 1. Of equally frequent labels the one with the nearest series is taken.
+    client: workers that compute, as for `nearest`.
     lengths: a tuple of those of train and those of test.
     Other options: as for `nearest`.
 
@@ -117,6 +129,8 @@ def classify(train: Any, labels: Any, test: Any, *, k: int = 1, **options: Unpac
     """
     given = taken(options, OfManyPrepared)
     _arrays.same_device(train=train, test=test)
+    if client is not None:
+        _workers.on_host(_resident.place_of(train=train, test=test))
     lengths = _calls.each("lengths", given.lengths)
     batches = [
         _inputs.many(train, "train", given.layout, lengths[0], given.padding),
@@ -124,11 +138,13 @@ def classify(train: Any, labels: Any, test: Any, *, k: int = 1, **options: Unpac
     ]
     _frames.check_both(train, test, "train and test")
     known, classes = _classes(labels, len(batches[0]))
-    call = _calls.prepared(batches, given, ("k",))
+    call = _calls.prepared(batches, given if client is None else _workers.local(given), ("k", "client"))
     first, second = call.packed
     many = whole("k", k, 1)
     if many > len(batches[0]):
         raise ValueError(f"k must be at most {len(batches[0])}, the number of series of train, got {many}")
+    if client is not None:
+        return known[_elected(np.asarray(classes, dtype=np.int64)[_workers.nearest(client, given, call, many)[0]])]
     with call.bar("classify", False) as bar:
         found = _native.classify(first, classes, second, many, call.spec, call.engine, bar)
     predicted: NDArray[Any] = known[found]

@@ -43,6 +43,10 @@ def check_calls(client: Any, folder: Path, no_gpu: type[Exception] = dtwave.Devi
         assert dtwave.pairwise(X, y, k=2, client=client) == dtwave.pairwise(X, y, k=2)
     # So few that the other side is shared out.
     assert dtwave.nearest(X, Y[:2], k=4, client=client) == dtwave.nearest(X, Y[:2], k=4)
+    labels = RNG.integers(0, 3, size=len(X)).astype("U")
+    for options in ({"k": 1}, {"k": 7, "band": 0.5}, {"k": 6, "measure": "log_gak", "sigma": 2.0}):
+        assert same(dtwave.classify(X, labels, Y, client=client, **options), dtwave.classify(X, labels, Y, **options))
+    assert dtwave.classify(X, labels, Y[:0], client=client).shape == (0,)
     reference = RNG.normal(size=500)
     queries = [reference[10:30], reference[100:110], RNG.normal(size=20), RNG.normal(size=10)]
     for options in ({"k": 3}, {"normalize": "z", "sqrt": True}):

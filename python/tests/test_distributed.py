@@ -280,6 +280,13 @@ def here(monkeypatch):
     return Here()
 
 
+def test_votes_are_those_without_a_client(here):
+    for k in (2, 3, 4, 9, 41):
+        for count in (1, 2, 5, 41):
+            labels = RNG.integers(0, count, size=len(X))
+            assert same(dtwave.classify(X, labels, Y, k=k, client=here), dtwave.classify(X, labels, Y, k=k))
+
+
 def test_where_a_matrix_goes(here, tmp_path):
     zarr = need("zarr")
     expected = dtwave.pairwise(X)
