@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _arrays, _calls, _frames, _inputs, _native, _resident, _workers
-from ._options import OfManyPrepared, Seed, real, seed_of, taken, takes, whole
+from ._options import Given, OfManyPrepared, Seed, real, seed_of, taken, takes, whole
 from ._results import Barycenter, KMeans, KMedoids
 
 if TYPE_CHECKING:
@@ -299,6 +299,7 @@ def kmedoids(
     restarts: int | None = None,
     max_iterations: int = 100,
     seed: Seed = 0,
+    client: Any = None,
     **options: Unpack[OfManyPrepared],
 ) -> KMedoids:
     """Clusters around members (medoids), under any measure, by FasterPAM or, of very many series, by CLARA.
@@ -314,6 +315,7 @@ def kmedoids(
         others are an error.
     restarts: how many random starts, of which the best result is returned; unless given, one greedy start (BUILD).
     max_iterations: passes over all candidates per start. seed: as for `kmeans`, of random starts and of samples.
+    client: workers that compute the distances of "fasterpam", as for `pairwise`; the search is the caller's.
     Other options: as for `pairwise`.
 
     Returns `KMedoids`. Time: half a matrix of distances, then O(n²) per pass. Memory: the matrix. With "clara", per sample
@@ -336,8 +338,13 @@ def kmedoids(
     random = None
     if restarts is not None:
         random = (whole("restarts", restarts, 0), seed_of(seed))
+    if client is not None and clara is not None:
+        raise ValueError('client is for method="fasterpam"')
     given = taken(options, OfManyPrepared)
+    size, most = whole("clusters", clusters, 0), whole("max_iterations", max_iterations, 0)
     if isinstance(given.measure, str) and given.measure == "precomputed":
+        if client is not None:
+            raise ValueError("client has no effect on distances that are precomputed: leave it out")
         # Those that have their defaults may be there.
         usual = {
             "measure": given.measure,
@@ -354,18 +361,32 @@ def kmedoids(
         if clara is not None:
             raise ValueError('method="clara" is for series: of distances that are precomputed all are there')
         matrix = _arrays.square(x, "x")
-        size, most = whole("clusters", clusters, 0), whole("max_iterations", max_iterations, 0)
         return KMedoids(*_native.kmedoids_of_matrix(matrix, len(matrix), size, random, most))
+    if client is not None:
+        return _medoids_by_workers(client, x, given, (size, random, most))
     call = _calls.prepared(_calls.many(x, None, given), given, _OF_MEDOIDS)
     with call.bar("kmedoids", False) as bar:
         found = _native.kmedoids(
             call.first,
-            whole("clusters", clusters, 0),
+            size,
             call.spec,
             call.engine,
             random,
             clara,
-            whole("max_iterations", max_iterations, 0),
+            most,
             bar,
         )
     return KMedoids(*found)
+
+
+def _medoids_by_workers(client: Any, x: Any, given: Given, search: tuple[int, tuple[int, int] | None, int]) -> KMedoids:
+    """By FasterPAM on the matrix that the workers compute."""
+    _workers.on_host(_resident.place_of(x=x))
+    call = _calls.prepared(_calls.many(x, None, given), _workers.local(given), (*_OF_MEDOIDS, "client"))
+    if not call.spec.is_symmetric:
+        raise ValueError("kmedoids with a client needs a measure and a band that are the same both ways")
+    matrix = _workers.pairwise(client, given, call, (False, None), None)
+    if call.spec.is_similarity:
+        np.subtract(0, matrix, out=matrix)
+    clusters, random, most = search
+    return KMedoids(*_native.kmedoids_of_matrix(matrix, len(matrix), clusters, random, most))

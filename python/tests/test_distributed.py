@@ -287,6 +287,26 @@ def test_votes_are_those_without_a_client(here):
             assert same(dtwave.classify(X, labels, Y, k=k, client=here), dtwave.classify(X, labels, Y, k=k))
 
 
+def test_medoids_are_those_without_a_client(here):
+    for options in (
+        {},
+        {"measure": "soft_dtw", "dtype": "float32"},
+        {"measure": "log_gak", "sigma": 2.0, "restarts": 2, "seed": 3},
+        {"measure": "msm", "band": 0.2, "max_iterations": 1},
+    ):
+        assert dtwave.kmedoids(X, 4, client=here, **options) == dtwave.kmedoids(X, 4, **options)
+    far = np.where(np.arange(41)[:, np.newaxis] == 3, 1e200, X)
+    for call, text in [
+        (lambda: dtwave.kmedoids(far, 2, client=here), "series 3 to series 0 is inf"),
+        (lambda: dtwave.kmedoids(X, 42, client=here), "clusters"),
+        (lambda: dtwave.kmedoids(X, 2, measure="subsequence_dtw", client=here), "same both ways"),
+        (lambda: dtwave.kmedoids(X, 2, method="clara", client=here), "client is for"),
+        (lambda: dtwave.kmedoids(np.zeros((3, 3)), 2, measure="precomputed", client=here), "client has no effect"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            call()
+
+
 def test_where_a_matrix_goes(here, tmp_path):
     zarr = need("zarr")
     expected = dtwave.pairwise(X)
