@@ -192,6 +192,9 @@ def test_what_is_refused_of_an_object_store(store, here):
         store.pipe_file(f"/bucket/{name}.npy", content)
         with pytest.raises(ValueError, match=text):
             distributed.tiles(f"memory://bucket/{name}.npy")
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(ValueError, match="does not tell how many bytes"):
+        patch.setattr(type(store), "size", lambda *_: None)
+        distributed.tiles("memory://bucket/text.npy")
     with pytest.raises(OSError, match="none.npy"):
         distributed.tiles("memory://bucket/none.npy")
     for out, text in [("memory://bucket/m.npy", "name a .zarr instead"), ("file:///m.zarr", "without file://")]:

@@ -82,6 +82,8 @@ class RemoteRows:
         """
         store, name = store_of(url)
         size = store.size(name)
+        if size is None:
+            raise ValueError("its store does not tell how many bytes it has")
         head = io.BytesIO(store.cat_file(name, 0, min(size, _HEADER_BYTES)))
         # Typed in some versions of NumPy only.
         layout: Any = np.lib.format
