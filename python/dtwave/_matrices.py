@@ -92,8 +92,8 @@ def pairwise(
     client: workers that compute: a `dask._workers.Client`, the module `ray`, the module `joblib` (its active backend)
         or a `joblib.Parallel`. `device` and `threads` are theirs; unless given, as many threads as the engine gives them.
         A worker that is lost loses nothing with Dask and Ray. The bits are those of the call without it. `out` may then
-        also be a `.zarr` folder, also one in an object store (`s3://bucket/matrix.zarr`; needs fsspec), or a zarr
-        array. Not with `resume`, nor for series in a GPU's memory.
+        also be a zarr array, a `.zarr` folder, or the URL of a `.zarr` in an object store
+        (`s3://bucket/matrix.zarr`; needs fsspec). Not with `resume`, nor for series in a GPU's memory.
     lengths, times: as for `zipped`, but without `y` those of x alone, not a tuple.
     padding: "nan" if NaN at the end of a series is padding.
     progress: True shows a progress bar (tqdm's if it is installed).

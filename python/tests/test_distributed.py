@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -188,6 +189,9 @@ def test_what_is_refused_of_an_object_store(store, here):
         ("objects", saved(np.array([[1, "a"]], dtype=object)), "objects of Python"),
         ("text", b"no array", "no whole .npy file"),
         ("empty", b"", "no whole .npy file"),
+        ("unended", rows.replace(b"}", b"{"), "no whole .npy file"),
+        ("number", saved(np.float64(3.0)), "got one number"),
+        ("flat", saved(X[0]), "must hold"),
     ]:
         store.pipe_file(f"/bucket/{name}.npy", content)
         with pytest.raises(ValueError, match=text):
@@ -219,6 +223,20 @@ def test_a_matrix_in_an_object_store(store, here, monkeypatch):
     with pytest.raises(OSError, match="is full"):
         dtwave.pairwise(X, client=here, out="memory://bucket/n.zarr")
     assert {name.split("/")[2] for name in store.find("/bucket")} == {"m.zarr", "other"}
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(distributed._matrices, "_put", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        dtwave.pairwise(X, client=here, out="memory://bucket/n.zarr")
+    assert not store.exists("/bucket/n.zarr")
+    # Another writer makes it after this one has looked: it is an error, and what is there stays.
+    looks, exists = [False], type(store).exists
+    monkeypatch.setattr(type(store), "exists", lambda *names: looks.pop() if looks else exists(*names))
+    with pytest.raises(FileExistsError):
+        dtwave.pairwise(Y, client=here, out=out)
+    assert same(found[:], dtwave.pairwise(X))
 
 
 def test_what_is_refused(tmp_path):
@@ -302,12 +320,19 @@ def test_medoids_are_those_without_a_client(here):
     for call, text in [
         (lambda: dtwave.kmedoids(far, 2, client=here), "series 3 to series 0 is inf"),
         (lambda: dtwave.kmedoids(X, 42, client=here), "clusters"),
-        (lambda: dtwave.kmedoids(X, 2, measure="subsequence_dtw", client=here), "same both ways"),
+        (lambda: dtwave.kmedoids(X, 2, measure="subsequence_dtw", client=here), "needs a symmetric measure"),
         (lambda: dtwave.kmedoids(X, 2, method="clara", client=here), "client is for"),
         (lambda: dtwave.kmedoids(np.zeros((3, 3)), 2, measure="precomputed", client=here), "client has no effect"),
     ]:
         with pytest.raises(ValueError, match=text):
             call()
+    # Before the workers compute anything, in the words of a call without them.
+    for wrong, kind in [({"clusters": 42}, ValueError), ({"clusters": 3, "memory_limit": "8KiB"}, MemoryError)]:
+        with pytest.raises(kind) as alone:
+            dtwave.kmedoids(X, **wrong)
+        with pytest.raises(kind, match=re.escape(str(alone.value))), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(distributed._matrices, "_run", None)
+            dtwave.kmedoids(X, client=here, **wrong)
 
 
 def test_where_a_matrix_goes(here, tmp_path):

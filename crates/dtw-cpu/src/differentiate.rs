@@ -194,9 +194,6 @@ fn differentiate<V: Register>(
     let (Measure::SoftDtw { gamma, cost } | Measure::SoftDtwDivergence { gamma, cost }) = spec.measure else {
         unreachable!("callers check the measure");
     };
-    // For one channel the Euclidean cost is the Manhattan cost.
-    let is_manhattan = x[0].channels == 1 && cost == LocalCost::Euclidean;
-    let cost = if is_manhattan { LocalCost::Manhattan } else { cost };
     let soft = SoftDtw::new(V::splat(token, V::Scalar::ZERO), gamma, cost);
     Lanes { token, spec, soft: &soft, x, y }.differentiate(scratch, expected, observer)
 }

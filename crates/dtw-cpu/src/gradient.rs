@@ -9,7 +9,7 @@
 //! The grid is cut into tiles of √n × √m cells, or somewhat more ([`GradientTiles`]), so that what is kept of the cells
 //! of a tile stays in the processor's cache. Forward, the row above and the column before each tile are kept. Backward,
 //! tile by tile from the last, Z is computed again from them, this time with the weights of the predecessors, and then
-//! E. A grid of one tile is swept forward once, with weights. Tiles are swept in strips of rows ([`Rows`]). Where
+//! E. A grid of one tile is swept forward once, with weights. Tiles are swept in strips of rows ([`Strip`]). Where
 //! tiles are cut changes no sum: a gradient has the same bits in any batch.
 //!
 //! A long pair that would have few others beside it is computed otherwise: [`crate::gradient_single`].
@@ -23,7 +23,7 @@ use dtw_core::recurrence::{Scaled, SoftDtw, log_of};
 use dtw_core::{ColumnRanges, LocalCost, Observer, Scalar};
 
 use crate::gradient_scratch::GradientScratch;
-use crate::gradient_strip::{Before, Rows, Weights, bounded, hand_up, pull};
+use crate::gradient_strip::{Before, Stretch, Strip, Weights, bounded, hand_up, pull};
 use crate::gradient_tiles::{GradientTiles, ROWS};
 use crate::lanes::Register;
 use crate::side::Side;
@@ -151,8 +151,8 @@ impl<V: Register> GradientContext<'_, '_, V> {
                 of_rows
             },
         );
-        let rows = Rows { token, soft, x: batch.x, y: batch.y, first };
-        rows.sweep(range.start, edge, before, weights, bounds);
+        let strip = Strip { token, soft, x: batch.x, y: batch.y, first };
+        strip.sweep(Stretch { first: range.start, edge, before, weights, bounds });
     }
 
     /// Values, and the edges of the tiles, or the weights of the only tile.

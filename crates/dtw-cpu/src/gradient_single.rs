@@ -15,7 +15,7 @@ use dtw_core::recurrence::cost::Slope;
 use dtw_core::recurrence::{Scaled, SoftDtw, log_of};
 use dtw_core::{ColumnRanges, LocalCost, Observer, Scalar, Series};
 
-use crate::gradient_strip::{Before, Rows, Weights, bounded, hand_up, pull};
+use crate::gradient_strip::{Before, Stretch, Strip, Weights, bounded, hand_up, pull};
 use crate::gradient_tiles::ROWS;
 use crate::lanes::Register;
 use crate::side::Side;
@@ -378,8 +378,8 @@ impl<V: Register> Single<'_, V> {
             #[inline(always)]
             || &mut weights[first / ROWS * width..][..width],
         );
-        let rows = Rows { token: self.token, soft: self.soft, x, y, first };
-        rows.sweep(0, &mut edge[1..], &mut before, weights, bounds);
+        let strip = Strip { token: self.token, soft: self.soft, x, y, first };
+        strip.sweep(Stretch { first: 0, edge: &mut edge[1..], before: &mut before, weights, bounds });
         before
     }
 

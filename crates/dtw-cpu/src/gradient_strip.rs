@@ -7,11 +7,11 @@
 //! Backward, three multiplications and two additions are left for each cell, as the division is done on the way
 //! forward: the weights of a cell are the shares of its three predecessors in it.
 //!
-//! What prices a cell, and what adds it to a gradient, is compiled here for the local cost and the kind of points, and
-//! called strip by strip: what leads from strip to strip is compiled once for all of them. It was a third of the time
-//! that this crate took to compile.
+//! [`Strip::sweep`] and [`pull`] are compiled for each local cost, for points of one channel and for points of several.
+//! Their callers, which lead from strip to strip, are compiled once. When callers were compiled for each cost too,
+//! gradients took a third of the time that this crate takes to compile.
 
-use dtw_core::recurrence::cost::{Cost, Slope, SquaredEuclidean};
+use dtw_core::recurrence::cost::{Cost, Manhattan, Slope, SquaredEuclidean};
 use dtw_core::recurrence::{One, RESCALE_EVERY, Recurrence, Sample, Scaled, SoftDtw};
 use dtw_core::{LocalCost, Scalar};
 
@@ -27,8 +27,8 @@ const LEAST_SUM: f64 = 1e-12;
 /// The shares of the diagonal, upper and left neighbour in a cell, for each row of a strip.
 pub(crate) type Weights<V> = [[V; 3]; ROWS];
 
-/// A strip of a grid, of points of any kind.
-pub(crate) struct Rows<'a, V: Register> {
+/// A strip of a grid.
+pub(crate) struct Strip<'a, V: Register> {
     pub(crate) token: V::Token,
     pub(crate) soft: &'a SoftDtw<V, LocalCost>,
     pub(crate) x: &'a Side<V>,
@@ -37,38 +37,42 @@ pub(crate) struct Rows<'a, V: Register> {
     pub(crate) first: usize,
 }
 
-impl<'a, V: Register + 'a> Rows<'a, V> {
-    /// Sweeps the columns from `from` on. `edge` has their states in the row above the strip, and then in its last row;
-    /// `before` those of the column before them, and then of the last column. The weights of each column go to
-    /// `weights`, if that is there; cells outside `bounds`, as [`bounded`] has those of each row, are zero.
-    pub(crate) fn sweep(
-        &self,
-        from: usize,
-        edge: &mut [Scaled<V>],
-        before: &mut Before<V>,
-        weights: Option<&mut [Weights<V>]>,
-        bounds: Option<[(V, V); ROWS]>,
-    ) {
+/// Consecutive columns of a strip, and what a sweep of them reads and writes.
+pub(crate) struct Stretch<'w, V> {
+    /// The first one, 0-based.
+    pub(crate) first: usize,
+    /// The states of each column in the row above the strip, and then in its last row.
+    pub(crate) edge: &'w mut [Scaled<V>],
+    /// The states of the column before the first, and then of the last.
+    pub(crate) before: &'w mut Before<V>,
+    /// Where the weights of each column go, if anywhere.
+    pub(crate) weights: Option<&'w mut [Weights<V>]>,
+    /// The columns of each row, as [`bounded`] has them: cells outside are zero. All columns, if there are none.
+    pub(crate) bounds: Option<[(V, V); ROWS]>,
+}
+
+impl<'a, V: Register + 'a> Strip<'a, V> {
+    /// Sweeps these columns, from the first on.
+    pub(crate) fn sweep(&self, stretch: Stretch<'_, V>) {
         let is_univariate = self.x.channels() == 1;
-        let to = (from, edge, before, weights, bounds);
         match self.soft.cost() {
-            LocalCost::SquaredEuclidean if is_univariate => self.sweep_by::<One<V>, _>(SquaredEuclidean, to),
-            LocalCost::SquaredEuclidean => self.sweep_by::<&[V], _>(SquaredEuclidean, to),
-            cost if is_univariate => self.sweep_by::<One<V>, _>(cost, to),
-            cost => self.sweep_by::<&[V], _>(cost, to),
+            LocalCost::SquaredEuclidean if is_univariate => {
+                self.sweep_by::<One<V>, _>(SquaredEuclidean, stretch);
+            }
+            LocalCost::SquaredEuclidean => self.sweep_by::<&[V], _>(SquaredEuclidean, stretch),
+            // Of one channel the Euclidean cost is the Manhattan cost.
+            _ if is_univariate => self.sweep_by::<One<V>, _>(Manhattan, stretch),
+            LocalCost::Manhattan => self.sweep_by::<&[V], _>(Manhattan, stretch),
+            cost @ LocalCost::Euclidean => self.sweep_by::<&[V], _>(cost, stretch),
         }
     }
 
-    fn sweep_by<P: Stored<'a, V>, C: Cost<V, P>>(
-        &self,
-        cost: C,
-        (from, edge, before, weights, bounds): Swept<'_, V>,
-    ) {
-        match (weights, bounds) {
-            (None, None) => self.compiled::<P, C, false, false>(cost, from, edge, before, &mut [], None),
-            (None, bounds) => self.compiled::<P, C, false, true>(cost, from, edge, before, &mut [], bounds),
-            (Some(kept), None) => self.compiled::<P, C, true, false>(cost, from, edge, before, kept, None),
-            (Some(kept), bounds) => self.compiled::<P, C, true, true>(cost, from, edge, before, kept, bounds),
+    fn sweep_by<P: Stored<'a, V>, C: Cost<V, P>>(&self, cost: C, stretch: Stretch<'_, V>) {
+        match (stretch.weights.is_some(), stretch.bounds.is_some()) {
+            (false, false) => self.compiled::<P, C, false, false>(cost, stretch),
+            (false, true) => self.compiled::<P, C, false, true>(cost, stretch),
+            (true, false) => self.compiled::<P, C, true, false>(cost, stretch),
+            (true, true) => self.compiled::<P, C, true, true>(cost, stretch),
         }
     }
 
@@ -76,11 +80,7 @@ impl<'a, V: Register + 'a> Rows<'a, V> {
     fn compiled<P: Stored<'a, V>, C: Cost<V, P>, const KEEP: bool, const MASKED: bool>(
         &self,
         cost: C,
-        from: usize,
-        edge: &mut [Scaled<V>],
-        before: &mut Before<V>,
-        weights: &mut [Weights<V>],
-        bounds: Option<[(V, V); ROWS]>,
+        stretch: Stretch<'_, V>,
     ) {
         let Self { token, soft, x, y, first } = *self;
         V::compiled(
@@ -93,19 +93,17 @@ impl<'a, V: Register + 'a> Rows<'a, V> {
                     |r| x.sample::<P, SoftDtw<V, C>>(&[], first + r + 1),
                 );
                 let soft = SoftDtw::new(zero, soft.gamma(), cost);
-                let strip = Strip { soft: &soft, rows, y, bounds: bounds.unwrap_or([(zero, zero); ROWS]) };
-                strip.sweep::<KEEP, MASKED>(from, edge, before, weights);
+                let bounds = stretch.bounds.unwrap_or([(zero, zero); ROWS]);
+                let weights = stretch.weights.unwrap_or_default();
+                let priced = Priced { soft: &soft, rows, y, bounds };
+                priced.sweep::<KEEP, MASKED>(stretch.first, stretch.edge, stretch.before, weights);
             },
         );
     }
 }
 
-/// What [`Rows::sweep`] takes.
-type Swept<'w, V> =
-    (usize, &'w mut [Scaled<V>], &'w mut Before<V>, Option<&'w mut [Weights<V>]>, Option<[(V, V); ROWS]>);
-
-/// What the cells of a strip are priced from.
-struct Strip<'s, 'a, V, P, C> {
+/// What the cells of a strip are priced from, of one cost and one kind of points.
+struct Priced<'s, 'a, V, P, C> {
     soft: &'s SoftDtw<V, C>,
     rows: [Sample<V, P>; ROWS],
     y: &'a Side<V>,
@@ -113,8 +111,8 @@ struct Strip<'s, 'a, V, P, C> {
     bounds: [(V, V); ROWS],
 }
 
-impl<'a, V: Register + 'a, P: Stored<'a, V>, C: Cost<V, P>> Strip<'_, 'a, V, P, C> {
-    /// [`Rows::sweep`]: with weights where `KEEP`, with bounds where `MASKED`.
+impl<'a, V: Register + 'a, P: Stored<'a, V>, C: Cost<V, P>> Priced<'_, 'a, V, P, C> {
+    /// [`Strip::sweep`]: with weights where `KEEP`, with bounds where `MASKED`.
     #[inline(always)]
     fn sweep<const KEEP: bool, const MASKED: bool>(
         &self,
@@ -266,20 +264,24 @@ pub(crate) fn hand_up<V: Register>(
     );
 }
 
-/// Adds `E·∂c/∂x` of a strip's columns, without [`Slope::factor`], to the rows of `grad_x` and to the columns of
-/// `grad_y`. All begin with the first point of the strip. `expected` is E, and becomes its [`Slope::share`].
+/// Adds `E·∂c/∂x` of a strip's columns, without [`Slope::factor`], to the rows of the first of `gradients` and to the
+/// columns of the second. All begin with the first point of the strip. `expected` is E, and becomes its
+/// [`Slope::share`].
 pub(crate) fn pull<V: Register>(
     token: V::Token,
     cost: LocalCost,
     points: (&[V], &[V]),
     channels: usize,
     expected: &mut [[V; ROWS]],
-    (grad_x, grad_y): (&mut [V], &mut [V]),
+    gradients: (&mut [V], &mut [V]),
 ) {
-    if cost == LocalCost::SquaredEuclidean {
-        pull_by(token, SquaredEuclidean, points, channels, expected, (grad_x, grad_y));
-    } else {
-        pull_by(token, cost, points, channels, expected, (grad_x, grad_y));
+    match cost {
+        LocalCost::SquaredEuclidean => {
+            pull_by(token, SquaredEuclidean, points, channels, expected, gradients)
+        }
+        _ if channels == 1 => pull_by(token, Manhattan, points, channels, expected, gradients),
+        LocalCost::Manhattan => pull_by(token, Manhattan, points, channels, expected, gradients),
+        LocalCost::Euclidean => pull_by(token, cost, points, channels, expected, gradients),
     }
 }
 
@@ -287,7 +289,7 @@ pub(crate) fn pull<V: Register>(
 fn pull_by<V: Register, C: Slope<V>>(
     token: V::Token,
     cost: C,
-    points: (&[V], &[V]),
+    (x, y): (&[V], &[V]),
     channels: usize,
     expected: &mut [[V; ROWS]],
     (grad_x, grad_y): (&mut [V], &mut [V]),
@@ -295,50 +297,40 @@ fn pull_by<V: Register, C: Slope<V>>(
     V::compiled(
         token,
         #[inline(always)]
-        || pull_all(cost, points, channels, expected, grad_x, grad_y),
-    );
-}
-
-#[inline(always)]
-fn pull_all<V: Register, C: Slope<V>>(
-    cost: C,
-    (x, y): (&[V], &[V]),
-    channels: usize,
-    expected: &mut [[V; ROWS]],
-    grad_x: &mut [V],
-    grad_y: &mut [V],
-) {
-    if !cost.is_whole() {
-        for (y, expected) in y.chunks_exact(channels).zip(&mut *expected) {
-            for (x, e) in x.chunks_exact(channels).zip(expected) {
-                let mut squared = e.constant(0.0);
-                for (x, y) in x.iter().zip(y) {
-                    let difference = *x - *y;
-                    squared = difference.mul_add(difference, squared);
+        || {
+            if !cost.is_whole() {
+                for (y, expected) in y.chunks_exact(channels).zip(&mut *expected) {
+                    for (x, e) in x.chunks_exact(channels).zip(expected) {
+                        let mut squared = e.constant(0.0);
+                        for (x, y) in x.iter().zip(y) {
+                            let difference = *x - *y;
+                            squared = difference.mul_add(difference, squared);
+                        }
+                        *e = cost.share(*e, squared);
+                    }
                 }
-                *e = cost.share(*e, squared);
             }
-        }
-    }
-    for k in 0..channels {
-        let at = |r: usize| r * channels + k;
-        let mut rows = [x[k]; ROWS];
-        let mut sums = rows;
-        for r in 0..ROWS {
-            (rows[r], sums[r]) = (x[at(r)], grad_x[at(r)]);
-        }
-        for (column, expected) in expected.iter().enumerate().rev() {
-            let y = y[at(column)];
-            let mut sum = grad_y[at(column)];
-            for r in 0..ROWS {
-                let difference = cost.along(rows[r] - y);
-                sums[r] = expected[r].mul_add(difference, sums[r]);
-                sum = expected[r].mul_add(difference, sum);
+            for k in 0..channels {
+                let at = |r: usize| r * channels + k;
+                let mut rows = [x[k]; ROWS];
+                let mut sums = rows;
+                for r in 0..ROWS {
+                    (rows[r], sums[r]) = (x[at(r)], grad_x[at(r)]);
+                }
+                for (column, expected) in expected.iter().enumerate().rev() {
+                    let y = y[at(column)];
+                    let mut sum = grad_y[at(column)];
+                    for r in 0..ROWS {
+                        let difference = cost.along(rows[r] - y);
+                        sums[r] = expected[r].mul_add(difference, sums[r]);
+                        sum = expected[r].mul_add(difference, sum);
+                    }
+                    grad_y[at(column)] = sum;
+                }
+                for r in 0..ROWS {
+                    grad_x[at(r)] = sums[r];
+                }
             }
-            grad_y[at(column)] = sum;
-        }
-        for r in 0..ROWS {
-            grad_x[at(r)] = sums[r];
-        }
-    }
+        },
+    );
 }

@@ -29,6 +29,7 @@ def pairwise(client: Any, given: Given, call: Call, form: tuple[bool, Any], cuto
     """The matrix of a call by the workers of a client. `form` is whether it is condensed, and where it goes."""
     workers = workers_of(client)
     plan, cells = planned(call, given, cutoff, None, workers.count())
+    _check_out(form[1], plan)
     return _computed(workers, plan, form, given.progress, cells)
 
 
@@ -62,6 +63,7 @@ def _check_out(out: Any, plan: Plan) -> None:
 
 
 def _check_name(out: str) -> None:
+    """Errors: `ValueError` for the name of what a matrix cannot be written to."""
     kind = os.path.splitext(out)[1].lower()
     if kind not in (".npy", ".zarr"):
         raise ValueError(f"out must be a .npy file, or a .zarr folder, got {out!r}")
@@ -97,7 +99,6 @@ def _computed(workers: Workers, plan: Plan, form: tuple[bool, Any], progress: bo
         return half
     if isinstance(out, (str, os.PathLike)):
         path = os.fspath(out)
-        _check_name(path)
         is_npy = path.lower().endswith(".npy")
         with (_npy if is_npy else _zarr)(path, plan) as put:
             _run(workers, plan, put, progress, cells)
@@ -202,8 +203,8 @@ class _Rows:
 
 @contextmanager
 def _zarr(path: str, plan: Plan) -> Iterator[Put]:
-    """A zarr array in a folder, which has its name when it is whole; a chunk is a tile. In an object store, which
-    renames nothing, it has its name at once; if the block fails, it is deleted.
+    """A zarr array, each tile a chunk. A folder has its name when it is whole. An object store cannot rename, so there
+    the array has its name from the start; if the block fails, it is deleted.
 
     Errors: `FileExistsError` if it is there.
     """
@@ -213,11 +214,12 @@ def _zarr(path: str, plan: Plan) -> Iterator[Put]:
         store, name = store_of(path)
         if store.exists(name):
             raise FileExistsError(f"{path} is there already: choose another name, or delete it")
+        # What another writer has made since is not ours: this is an error, and nothing is deleted.
+        array = zarr.open_array(path, mode="w-", shape=plan.shape, chunks=chunks, dtype=plan.dtype)
         try:
-            yield _into(zarr.open_array(path, mode="w-", shape=plan.shape, chunks=chunks, dtype=plan.dtype))
+            yield _into(array)
         except BaseException:
-            if store.exists(name):
-                store.rm(name, recursive=True)
+            store.rm(name, recursive=True)
             raise
         return
     if os.path.exists(path):

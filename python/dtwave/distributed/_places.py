@@ -1,10 +1,12 @@
-"""Files by their names: on a disk, or in an object store, whose names are URLs and which fsspec reads."""
+"""Files by name: paths on a disk, and URLs in an object store, which fsspec reads."""
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import re
+import tokenize
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -12,17 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: What the header of a `.npy` file has at most, in the versions that are read here.
-_HEADER_BYTES = 1 << 16
+#: Bytes that are read for the header of a `.npy` file. NumPy's own limit is 10,000 characters.
+_HEADER_BYTES = 1 << 14
 
 
 def module(name: str, what: str) -> Any:
-    """A library that is imported when it is needed.
+    """Imports an optional library.
 
     Errors: `ModuleNotFoundError` without it; `what` needs it.
     """
     try:
-        return __import__(name)
+        return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
@@ -35,7 +37,7 @@ def is_url(path: str) -> bool:
 
 
 def for_workers(path: str) -> str:
-    """The name that a worker can use, whatever folder it is in."""
+    """A name that workers in other folders can use: an absolute path, or the URL as it is."""
     return path if is_url(path) else os.path.abspath(path)
 
 
@@ -60,7 +62,8 @@ def npy(path: str) -> Any:
         if is_url(path):
             return RemoteRows.of(path)
         return np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
+    # Of a header that is no Python, the last one.
+    except (ValueError, EOFError, tokenize.TokenError) as error:
         raise ValueError(f"{path} is no whole .npy file of numbers: {error}") from None
 
 
@@ -78,7 +81,7 @@ class RemoteRows:
     def of(cls, url: str) -> RemoteRows:
         """Reads the header.
 
-        Errors: as `npy`.
+        Errors: as `npy`; `ValueError` if the size of the file is not what the header says.
         """
         store, name = store_of(url)
         size = store.size(name)
@@ -108,5 +111,8 @@ class RemoteRows:
         if count == 0 or row == 0:
             return np.empty(shape, dtype=self.dtype)
         begin = self.begin + start * row * self.dtype.itemsize
-        found = self.store.cat_file(self.name, begin, begin + count * row * self.dtype.itemsize)
+        size = count * row * self.dtype.itemsize
+        found = self.store.cat_file(self.name, begin, begin + size)
+        if len(found) != size:
+            raise ValueError(f"{self.name} has changed: of rows {start} to {stop} it has {len(found)} of {size} bytes")
         return np.frombuffer(found, dtype=self.dtype).reshape(shape)

@@ -25,8 +25,8 @@ class Stored:
     """Series in a file that every worker can read, by its name: only the rows of a tile are read.
 
     path: a `.npy` file, which is mapped into memory, or a zarr array (needs zarr): `[series, length]` or
-        `[series, length, channels]`. Also the URL of one in an object store, as `s3://bucket/series.npy` (needs
-        fsspec, and its part for the store).
+        `[series, length, channels]`. It may be a URL in an object store, such as `s3://bucket/series.npy` (needs
+        fsspec and the store's own package, such as s3fs).
     start, stop: the series that count; all unless given.
     """
 
@@ -55,6 +55,8 @@ class Stored:
         return self._span(self.array)
 
     def _span(self, array: Any) -> Span:
+        if not array.shape:
+            raise ValueError(f"{self.path} must hold [series, length] or [series, length, channels], got one number")
         count = int(array.shape[0])
         stop = count if self.stop is None else self.stop
         if not 0 <= self.start <= stop <= count:

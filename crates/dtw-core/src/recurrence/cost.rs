@@ -110,6 +110,28 @@ impl<V: Vector, P: Point<V>> Cost<V, P> for Manhattan {
     }
 }
 
+impl<V: Vector> Slope<V> for Manhattan {
+    #[inline(always)]
+    fn factor(self) -> f64 {
+        1.0
+    }
+    #[inline(always)]
+    fn is_whole(self) -> bool {
+        true
+    }
+    #[inline(always)]
+    fn share(self, weight: V, _: V) -> V {
+        weight
+    }
+    /// The sign; 0 has none.
+    #[inline(always)]
+    fn along(self, difference: V) -> V {
+        let (zero, one) = (difference.like(V::Scalar::ZERO), difference.constant(1.0));
+        let below = V::select(difference.less(zero), zero - one, zero);
+        V::select(zero.less(difference), one, below)
+    }
+}
+
 /// The cost that is told at run time. A sweep that prices dearly takes it, and is compiled once for all costs.
 impl<V: Vector, P: Point<V>> Cost<V, P> for LocalCost {
     const ROOTS: bool = true;
@@ -145,15 +167,9 @@ impl<V: Vector> Slope<V> for LocalCost {
         // The quotient of equal points is NaN, and not chosen.
         V::select(zero.less(squared), weight / squared.sqrt(), zero)
     }
-    /// For the Manhattan cost the sign; 0 has none.
     #[inline(always)]
     fn along(self, difference: V) -> V {
-        if self != LocalCost::Manhattan {
-            return difference;
-        }
-        let (zero, one) = (difference.like(V::Scalar::ZERO), difference.constant(1.0));
-        let below = V::select(difference.less(zero), zero - one, zero);
-        V::select(zero.less(difference), one, below)
+        if self == LocalCost::Manhattan { Manhattan.along(difference) } else { difference }
     }
 }
 
@@ -183,6 +199,7 @@ mod tests {
             assert!((slope - expected).abs() < 1e-15);
         }
         assert_eq!(manhattan, [1.0, -1.0, 0.0]);
+        assert_eq!(slopes(Manhattan, &x, &y), manhattan);
     }
 
     #[test]
