@@ -20,6 +20,7 @@ pub enum Anchor {
 
 /// A band radius in points, or as a fraction of the longer series.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Radius {
     /// Points.
     Points(usize),
@@ -42,6 +43,11 @@ impl Radius {
 
 /// The cells a path may visit.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub enum Band {
     /// Every cell.
     #[default]

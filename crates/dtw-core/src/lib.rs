@@ -20,7 +20,7 @@
 //! | [`join`] | which windows of one series are compared with which of another |
 //! | [`passes`] | how the results of the passes of a call are put together |
 //! | [`soft`], [`counts`] | results of measures that sum over all paths, and how many paths there are |
-//! | [`tile`] | cutting a distance matrix into tiles under a memory budget |
+//! | [`tile`], `serial` | cutting a distance matrix into tiles under a memory budget; what serde writes and reads |
 //! | [`error`], [`remedy`] | what can go wrong, by whose doing, and what helps |
 //! | [`observer`], [`explain`] | who watches a call; how a result was computed |
 //! | [`normalize`], [`derivative`] | preprocessing shared by every backend |
@@ -52,6 +52,8 @@ pub mod recurrence;
 pub mod remedy;
 pub mod search;
 pub mod selection;
+#[cfg(feature = "serde")]
+mod serial;
 pub mod series;
 pub mod soft;
 pub mod spec;

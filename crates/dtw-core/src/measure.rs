@@ -206,7 +206,7 @@ macro_rules! define {
             }
 
             /// Hands the value of each parameter, in the order of declaration, to `see`.
-            fn each_value(&self, mut see: impl FnMut(Value)) {
+            pub(crate) fn each_value(&self, mut see: impl FnMut(Value)) {
                 let _ = &mut see;
                 match *self {
                     $( Self::$variant { $($($field),*)? } => { $($( see(Setting::value($field)); )*)? } )*

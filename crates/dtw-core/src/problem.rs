@@ -7,6 +7,7 @@ use crate::{Anchor, Band, Error, Measure, Remedy, Result, Scalar, SeriesBatch, S
 
 /// Which pairs of series are compared, and the shape of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Pairing {
     /// Every x with every y: output `[n_x, n_y]`, row-major.
     Cross,

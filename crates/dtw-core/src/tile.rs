@@ -10,6 +10,7 @@ use crate::{Error, Pairing, Result, bail_invalid};
 
 /// One rectangle of the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Tile {
     /// Position in the plan's order.
     pub index: usize,
@@ -99,26 +100,62 @@ impl TilePlan {
         self.len() == 0
     }
 
+    /// Series of x and of y that the matrix compares.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.rows, self.columns)
+    }
+
+    /// Which pairs of series the matrix holds.
+    pub fn pairing(&self) -> Pairing {
+        self.pairing
+    }
+
     /// The tiles, row by row (upper triangle where symmetric). The order is part of the format of resumable results.
     pub fn tiles(&self) -> impl Iterator<Item = Tile> + '_ {
-        let (rows, columns) = (self.rows.div_ceil(self.side), self.columns.div_ceil(self.side));
-        let cut = move |k: usize, end: usize| k * self.side..((k + 1) * self.side).min(end);
-        (0..rows)
-            .flat_map(move |r| {
-                let first = if self.pairing == Pairing::SelfSymmetric { r } else { 0 };
-                (first..columns).map(move |c| (r, c))
-            })
-            .enumerate()
-            .map(move |(index, (r, c))| Tile {
-                index,
-                rows: cut(r, self.rows),
-                columns: cut(c, self.columns),
-                pairing: if self.pairing == Pairing::SelfSymmetric && r == c {
-                    self.pairing
-                } else {
-                    Pairing::Cross
-                },
-            })
+        (0..self.len()).filter_map(|index| self.tile(index))
+    }
+
+    /// The tile at this place in the order of [`tiles`](Self::tiles); `None` behind the last.
+    ///
+    /// Cost: O(log of the number of tiles).
+    pub fn tile(&self, index: usize) -> Option<Tile> {
+        if index >= self.len() {
+            return None;
+        }
+        let columns = self.columns.div_ceil(self.side);
+        let (r, c) = if self.pairing == Pairing::SelfSymmetric {
+            // Row r of the upper triangle has r tiles fewer than row 0.
+            let before = |row: usize| row * columns - row * row.saturating_sub(1) / 2;
+            let (mut first, mut end) = (0, columns);
+            while end - first > 1 {
+                let middle = first.midpoint(end);
+                if before(middle) <= index { first = middle } else { end = middle }
+            }
+            (first, first + index - before(first))
+        } else {
+            (index / columns, index % columns)
+        };
+        let cut = |k: usize, end: usize| k * self.side..((k + 1) * self.side).min(end);
+        let is_own = self.pairing == Pairing::SelfSymmetric && r == c;
+        Some(Tile {
+            index,
+            rows: cut(r, self.rows),
+            columns: cut(c, self.columns),
+            pairing: if is_own { Pairing::SelfSymmetric } else { Pairing::Cross },
+        })
+    }
+
+    /// The plan of a matrix of `rows × columns` values in tiles of `side`, as read from elsewhere.
+    #[cfg(feature = "serde")]
+    pub(crate) fn read(pairing: Pairing, rows: usize, columns: usize, side: usize) -> Result<Self> {
+        let budget_bytes = rows.checked_mul(columns).map(|values| values.max(1) as u64);
+        let Some(budget_bytes) = budget_bytes else {
+            bail_invalid!("a matrix of {rows} x {columns} values has more than can be counted");
+        };
+        if side == 0 {
+            bail_invalid!("tiles have a side of at least 1, got 0");
+        }
+        Ok(Self { side, ..Self::new(pairing, rows, columns, 1, budget_bytes)? })
     }
 }
 

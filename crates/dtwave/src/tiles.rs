@@ -7,7 +7,10 @@ use std::sync::{Mutex, PoisonError};
 use dtw_core::{Error, Pairing, Problem, Result, SeriesBatch, Shape, Tile, TilePlan};
 use dtw_multi::{Work, Worker, is_own};
 
+use ndarray::Array2;
+
 use crate::device::Float;
+use crate::input::AsBatch;
 use crate::plans::Boxed;
 use crate::session::Session;
 
@@ -35,6 +38,48 @@ impl Session {
     /// Whether the device computes elsewhere than on the host's cores.
     fn is_elsewhere<T: Float>(&self) -> Result<bool> {
         Ok(self.device()?.backend::<T>().computes_elsewhere())
+    }
+
+    /// One tile of a matrix, here or in another process: tiles that several processes compute make the matrix of one,
+    /// value for value, where their devices are of one kind. The result has the shape of the tile, row-major. `x` and
+    /// `y` are the series of the whole matrix (give the same ones twice where it is symmetric); only those of the tile
+    /// are looked at closely. With the feature `serde`, the plan and [`Spec`](crate::Spec) travel as data.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] where the plan has no tile `index`, where the series are not as many as it is made for, and
+    /// for bad series or parameters.
+    pub fn run_tile<T: Float>(
+        &self,
+        tiles: &TilePlan,
+        index: usize,
+        x: &(impl AsBatch<T> + ?Sized),
+        y: &(impl AsBatch<T> + ?Sized),
+    ) -> Result<Array2<T>> {
+        let (x, y) = (x.as_batch()?, y.as_batch()?);
+        let matrix = Matrix { x: x.batch(), y: y.batch(), whole: Shape::of(&x.batch(), &y.batch()) };
+        let tile = matrix.tile(tiles, index)?;
+        let mut out = Vec::new();
+        Desk { session: self, current: None }.compute(&matrix, &tile, &mut out)?;
+        let shape = (tile.rows.len(), tile.columns.len());
+        Array2::from_shape_vec(shape, out).map_err(|error| Error::invalid(error.to_string()))
+    }
+
+    /// The cells that [`run_tile`](Self::run_tile) sweeps: about in proportion to its seconds on one device.
+    ///
+    /// # Errors
+    /// As [`run_tile`](Self::run_tile).
+    pub fn tile_cells<T: Float>(
+        &self,
+        tiles: &TilePlan,
+        index: usize,
+        x: &(impl AsBatch<T> + ?Sized),
+        y: &(impl AsBatch<T> + ?Sized),
+    ) -> Result<u64> {
+        let (x, y) = (x.as_batch()?, y.as_batch()?);
+        let matrix = Matrix { x: x.batch(), y: y.batch(), whole: Shape::of(&x.batch(), &y.batch()) };
+        let tile = matrix.tile(tiles, index)?;
+        let (rows, columns) = matrix.series_of(&tile);
+        self.problem(tile.pairing, matrix.shape_of(&tile))?.cells(&rows, &columns)
     }
 
     /// A distance matrix tile by tile, for results larger than memory. `tiles` comes from [`TilePlan::new`]; `skip`
@@ -94,14 +139,13 @@ struct Desk<'s, T: Float> {
 
 impl<T: Float> Desk<'_, T> {
     fn compute(&mut self, matrix: &Matrix<'_, T>, tile: &Tile, out: &mut Vec<T>) -> Result<()> {
-        let (rows, columns) = (matrix.x.slice(tile.rows.clone()), matrix.y.slice(tile.columns.clone()));
+        let (rows, columns) = matrix.series_of(tile);
         if out.len() < tile.len() {
             // Pages that come when they are written, by whoever does.
             *out = vec![T::ZERO; tile.len()];
         }
         out.truncate(tile.len());
-        let shape = Shape { n_x: rows.len(), n_y: columns.len(), ..matrix.whole };
-        let problem: Problem = self.session.problem(tile.pairing, shape)?;
+        let problem: Problem = self.session.problem(tile.pairing, matrix.shape_of(tile))?;
         let mut plan = match self.current.take() {
             Some(plan) if *plan.problem() == problem => plan,
             other => {
@@ -157,7 +201,43 @@ impl<T: Float> Worker for Member<'_, T> {
     }
 }
 
-impl<T: Float> Matrix<'_, T> {
+impl<'a, T: Float> Matrix<'a, T> {
+    /// The tile of this place, of a plan that is made for this matrix.
+    fn tile(&self, tiles: &TilePlan, index: usize) -> Result<Tile> {
+        let (expected, got) = (tiles.shape(), (self.x.len(), self.y.len()));
+        if expected != got {
+            return Err(Error::invalid(format!(
+                "the tiles are those of {} x {} series, got {} x {}",
+                expected.0, expected.1, got.0, got.1
+            )));
+        }
+        let Some(tile) = tiles.tile(index) else {
+            let count = tiles.len();
+            return Err(Error::invalid(format!(
+                "there are {count} tiles, counted from 0: there is no tile {index}"
+            )));
+        };
+        if tiles.pairing() == Pairing::SelfSymmetric && !self.y.is(&self.x) {
+            let mut both = tile.columns.clone().map(|s| (s, self.x.get(s), self.y.get(s)));
+            if let Some((s, ..)) = both.find(|(_, x, y)| x != y) {
+                return Err(Error::invalid(format!(
+                    "the tiles are those of a symmetric matrix, where x and y are the same series: series {s} differs"
+                )));
+            }
+        }
+        Ok(tile)
+    }
+
+    /// The series that a tile compares.
+    fn series_of(&self, tile: &Tile) -> (SeriesBatch<'a, T>, SeriesBatch<'a, T>) {
+        (self.x.slice(tile.rows.clone()), self.y.slice(tile.columns.clone()))
+    }
+
+    /// The shape of a tile's problem: as long as the longest series of the matrix, so that all tiles are swept alike.
+    fn shape_of(&self, tile: &Tile) -> Shape {
+        Shape { n_x: tile.rows.len(), n_y: tile.columns.len(), ..self.whole }
+    }
+
     /// Has several devices compute, and hands their tiles to `sink` in this thread.
     fn on_several<E: From<Error>>(
         &self,
