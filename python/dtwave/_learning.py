@@ -403,7 +403,7 @@ def _medoids_by_workers(client: Any, x: Any, given: Given, search: tuple[int, tu
         )
     if not call.spec.is_symmetric:
         raise ValueError("kmedoids with a client needs a symmetric measure and band: leave client out")
-    matrix = _workers.pairwise(client, given, call, (False, None), None)
+    matrix = _workers.pairwise(client, given, call, (False, None, False), None)
     if call.spec.is_similarity:
         np.subtract(0, matrix, out=matrix)
     return KMedoids(*_native.kmedoids_of_matrix(matrix, len(matrix), clusters, random, most))

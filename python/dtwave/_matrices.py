@@ -93,7 +93,7 @@ def pairwise(
         or a `joblib.Parallel`. `device` and `threads` are theirs; unless given, as many threads as the engine gives them.
         A worker that is lost loses nothing with Dask and Ray. The bits are those of the call without it. `out` may then
         also be a zarr array, a `.zarr` folder, or the URL of a `.zarr` in an object store
-        (`s3://bucket/matrix.zarr`; needs fsspec). Not with `resume`, nor for series in a GPU's memory.
+        (`s3://bucket/matrix.zarr`; needs fsspec), which `resume` does not continue. Not for series in a GPU's memory.
     lengths, times: as for `zipped`, but without `y` those of x alone, not a tuple.
     padding: "nan" if NaN at the end of a series is padding.
     progress: True shows a progress bar (tqdm's if it is installed).
@@ -169,8 +169,6 @@ def _by_workers(client: Any, x: Any, y: Any, form: tuple[Any, ...], given: Given
     """The matrix by the workers of a client."""
     k, condensed, out, resume, most = form
     _workers.on_host(_resident.place_of(x=x, y=y))
-    if resume:
-        raise ValueError("resume is for calls without client: with it a call that was stopped begins anew")
     batches = _calls.many(x, y, given)
     call = _calls.prepared(batches, _workers.local(given))
     is_zarr = _workers.is_zarr(out) or (
@@ -178,13 +176,14 @@ def _by_workers(client: Any, x: Any, y: Any, form: tuple[Any, ...], given: Given
     )
     # What is said of an array of NumPy's, or of a file, is right for zarr's, too.
     _check_form(k, condensed, "zarr.npy" if is_zarr else out, False, y, call)
+    _workers.check_resume(resume, out)
     shape = len(batches[0]), len(batches[-1])
     if isinstance(out, np.ndarray):
         _check_array(out, shape, call)
     elif _workers.is_zarr(out):
         _workers.check_array(out, shape, call.number)
     if k is None:
-        return _workers.pairwise(client, given, call, (condensed, out), most)
+        return _workers.pairwise(client, given, call, (condensed, out, resume), most)
     if most is not None:
         _check_cutoff(k, out)
     graph = _graph(call, _options.whole("k", k, 1), batches, None, partial(_workers.nearest, client, given))

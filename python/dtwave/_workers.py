@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from .distributed._edges import edges
-from .distributed._matrices import check_array, is_zarr, pairwise
+from .distributed._matrices import check_array, check_resume, is_zarr, pairwise
 from .distributed._neighbors import nearest
 from .distributed._searches import search
 from .distributed._tiles import on_host
 from .distributed._work import local
 
-__all__ = ["check_array", "edges", "is_zarr", "local", "nearest", "on_host", "pairwise", "search"]
+__all__ = ["check_array", "check_resume", "edges", "is_zarr", "local", "nearest", "on_host", "pairwise", "search"]

@@ -259,7 +259,6 @@ def test_what_is_refused(tmp_path):
         (lambda: distributed.tiles(X, device="cuda", threads=2), ValueError, "threads is for the CPU"),
         (lambda: distributed.tiles(X, measure="mms"), ValueError, "did you mean 'msm'"),
         (lambda: dtwave.pairwise(X, client=3), TypeError, "client must be a dask.distributed.Client, .* got int"),
-        (lambda: dtwave.pairwise(X, client=3, resume=True), ValueError, "resume is for calls without client"),
         (lambda: dtwave.pairwise(X, client=3, out="a.csv"), ValueError, "out must be a .npy file"),
         (lambda: dtwave.pairwise(X, client=3, out=np.zeros((3, 3))), ValueError, "must have the shape"),
         (lambda: dtwave.pairwise(X, Y, client=3, condensed=True), ValueError, "but y is given"),

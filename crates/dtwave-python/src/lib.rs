@@ -9,6 +9,7 @@ mod calls;
 mod costs;
 mod datasets;
 mod distances;
+mod draws;
 mod edges;
 mod engine;
 mod errors;
@@ -17,6 +18,7 @@ mod gradients;
 mod inputs;
 mod learn;
 mod matrix;
+mod matrix_file;
 mod measures;
 mod profile;
 mod progress;
@@ -37,6 +39,8 @@ mod _native {
     #[pymodule_export]
     use super::distances::{cells, distance_of_arrays, distances, explain};
     #[pymodule_export]
+    use super::draws::Draws;
+    #[pymodule_export]
     use super::edges::edges;
     #[pymodule_export]
     use super::engine::{Engine, devices};
@@ -52,6 +56,8 @@ mod _native {
     };
     #[pymodule_export]
     use super::matrix::{condensed, pairwise_into, pairwise_to_file};
+    #[pymodule_export]
+    use super::matrix_file::{MatrixFile, matrix_options, series_hash};
     #[pymodule_export]
     use super::measures::Spec;
     #[pymodule_export]

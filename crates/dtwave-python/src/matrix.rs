@@ -191,30 +191,37 @@ fn identity<T: Number>(
     given: bool,
     root: bool,
 ) -> Identity {
-    let own = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-    let spec = session.spec();
-    let mut options =
-        vec![own("the version of dtwave", env!("CARGO_PKG_VERSION")), own("measure", spec.key())];
-    options.extend(
-        spec.measure.parameters().iter().map(|(parameter, value)| own(parameter.name, &format!("{value:?}"))),
-    );
-    options.extend([
-        own("band", &format!("{:?}", spec.band)),
-        own("device", backend),
-        own("y", if given { "given" } else { "left out" }),
-        own("sqrt", if root { "True" } else { "False" }),
-    ]);
     Identity {
         shape: [x.len(), y.len()],
         element_bytes: T::BYTES,
         symmetric: pairing == Pairing::SelfSymmetric,
-        options,
+        options: options(session.spec(), backend, given, root),
         inputs: vec![own("the content of x", &fingerprint(x)), own("the content of y", &fingerprint(y))],
     }
 }
 
+fn own(name: &str, value: &str) -> (String, String) {
+    (name.to_owned(), value.to_owned())
+}
+
+/// The choices of a call that decide what its matrix is.
+pub(crate) fn options(spec: &dtwave::Spec, backend: &str, given: bool, root: bool) -> Vec<(String, String)> {
+    let parameters = spec.measure.parameters();
+    let parameters = parameters.iter().map(|(parameter, value)| own(parameter.name, &format!("{value:?}")));
+    [own("the version of dtwave", env!("CARGO_PKG_VERSION")), own("measure", spec.key())]
+        .into_iter()
+        .chain(parameters)
+        .chain([
+            own("band", &format!("{:?}", spec.band)),
+            own("device", backend),
+            own("y", if given { "given" } else { "left out" }),
+            own("sqrt", if root { "True" } else { "False" }),
+        ])
+        .collect()
+}
+
 /// A hash of the series' values, times and shapes, so that a changed input is noticed.
-fn fingerprint<T: Number>(batch: &SeriesBatch<'_, T>) -> String {
+pub(crate) fn fingerprint<T: Number>(batch: &SeriesBatch<'_, T>) -> String {
     let mut hash = Xxh3::new();
     let mut bytes = Vec::new();
     hash.update(&(batch.channels() as u64).to_le_bytes());

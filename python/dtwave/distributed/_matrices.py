@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
-import uuid
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
-from typing import Any, BinaryIO, Callable, Iterator
+from typing import Any, Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,27 +15,38 @@ from numpy.typing import NDArray
 from .. import _missing, _progress
 from .._calls import Call
 from .._options import Cutoff, Given
+from . import _npy
 from ._engines import Workers, results, workers_of
 from ._places import is_url, store_of
 from ._tiles import Plan, Tile, distances, planned
-from ._work import zarr_module
+from ._work import Span, zarr_module
 
 #: Takes a tile of the matrix, or its mirror image: from which row and column, and its distances.
 Put = Callable[[int, int, NDArray[Any]], None]
 
 
-def pairwise(client: Any, given: Given, call: Call, form: tuple[bool, Any], cutoff: Cutoff | None) -> Any:
-    """The matrix of a call by the workers of a client. `form` is whether it is condensed, and where it goes."""
+def pairwise(client: Any, given: Given, call: Call, form: tuple[bool, Any, bool], cutoff: Cutoff | None) -> Any:
+    """The matrix of a call by the workers of a client. `form` is whether it is condensed, where it goes, and whether a
+    file is resumed."""
     workers = workers_of(client)
     plan, cells = planned(call, given, cutoff, None, workers.count())
     _check_out(form[1], plan)
     return _computed(workers, plan, form, given.progress, cells)
 
 
-def compute(plan: Plan, client: Any, *, out: Any = None, condensed: bool = False, progress: bool = False) -> Any:
+def compute(
+    plan: Plan,
+    client: Any,
+    *,
+    out: Any = None,
+    resume: bool = False,
+    condensed: bool = False,
+    progress: bool = False,
+) -> Any:
     """Computes the tiles of a plan by the workers of a client, and puts them together.
 
-    client, out, condensed, progress: as for `dtwave.pairwise`.
+    client, out, resume, condensed, progress: as for `dtwave.pairwise`. Of series in files, `resume` compares the path,
+        size and time, not the content.
 
     Returns what `dtwave.pairwise` does.
 
@@ -49,9 +59,10 @@ def compute(plan: Plan, client: Any, *, out: Any = None, condensed: bool = False
             raise ValueError("condensed and out exclude each other: ask for one form of the matrix")
         if not plan._is_symmetric:
             raise ValueError("condensed is for the symmetric matrix of x with itself, and this plan is none")
+    check_resume(resume, out)
     _check_out(out, plan)
     cells = sum(map(plan.cells, plan.tiles)) if progress else 0
-    return _computed(workers_of(client), plan, (condensed, out), progress, cells)
+    return _computed(workers_of(client), plan, (condensed, out, resume), progress, cells)
 
 
 def _check_out(out: Any, plan: Plan) -> None:
@@ -60,6 +71,13 @@ def _check_out(out: Any, plan: Plan) -> None:
         _check_name(os.fspath(out))
     elif out is not None:
         check_array(out, plan.shape, plan.dtype)
+
+
+def check_resume(resume: bool, out: Any) -> None:
+    """Errors: `ValueError` where there is no file to resume."""
+    if resume and not (isinstance(out, (str, os.PathLike)) and os.fspath(out).lower().endswith(".npy")):
+        got = f", got {os.fspath(out)!r}" if isinstance(out, (str, os.PathLike)) else ": pass out=PATH"
+        raise ValueError(f"resume continues a .npy file{got}")
 
 
 def _check_name(out: str) -> None:
@@ -90,8 +108,8 @@ def check_array(out: Any, shape: tuple[int, int], number: np.dtype[Any]) -> None
         raise ValueError("out cannot be written: it is a read-only array")
 
 
-def _computed(workers: Workers, plan: Plan, form: tuple[bool, Any], progress: bool, cells: int) -> Any:
-    condensed, out = form
+def _computed(workers: Workers, plan: Plan, form: tuple[bool, Any, bool], progress: bool, cells: int) -> Any:
+    condensed, out, resume = form
     shape = plan.shape
     if condensed:
         half = _empty("the condensed matrix", plan, shape[0] * (shape[0] - 1) // 2)
@@ -99,10 +117,11 @@ def _computed(workers: Workers, plan: Plan, form: tuple[bool, Any], progress: bo
         return half
     if isinstance(out, (str, os.PathLike)):
         path = os.fspath(out)
-        is_npy = path.lower().endswith(".npy")
-        with (_npy if is_npy else _zarr)(path, plan) as put:
+        if path.lower().endswith(".npy"):
+            return _to_npy(workers, plan, (path, resume), progress, cells)
+        with _zarr(path, plan) as put:
             _run(workers, plan, put, progress, cells)
-        return np.load(path, mmap_mode="r") if is_npy else zarr_module("a .zarr folder").open_array(path, mode="r")
+        return zarr_module("a .zarr folder").open_array(path, mode="r")
     matrix = _empty("the distance matrix", plan, *shape) if out is None else out
     _run(workers, plan, _into(matrix), progress, cells)
     return matrix
@@ -117,23 +136,48 @@ def _empty(what: str, plan: Plan, *shape: int) -> NDArray[Any]:
         raise MemoryError(f"out of memory: {what} needs {size} bytes; out=PATH writes it to a file") from None
 
 
+def _to_npy(workers: Workers, plan: Plan, file: tuple[str, bool], progress: bool, cells: int) -> Any:
+    """The matrix in a file, given as its path and whether it is resumed."""
+    path, resume = file
+    with _npy.opened(path, plan, resume) as target:
+        if target.found == "named":
+            _npy.compared(path, plan, workers)
+        _tiles(workers, plan, target.has, lambda tile, part: target.write(tile.rows, tile.columns, part), progress, cells)
+    return np.load(path, mmap_mode="r")
+
+
 def _run(workers: Workers, plan: Plan, put: Put, progress: bool, cells: int) -> None:
     """Has the tiles computed, and hands each to `put`, with its mirror image."""
-    count = 0
+
+    def write(tile: Tile, part: NDArray[Any]) -> None:
+        put(tile.rows[0], tile.columns[0], part)
+        if tile.is_mirrored:
+            put(tile.columns[0], tile.rows[0], part.T)
+
+    _tiles(workers, plan, lambda rows, columns: False, write, progress, cells)
+
+
+def _tiles(
+    workers: Workers,
+    plan: Plan,
+    has: Callable[[Span, Span], bool],
+    write: Callable[[Tile, NDArray[Any]], None],
+    progress: bool,
+    cells: int,
+) -> None:
+    """Has the tiles computed that are not there yet, and hands each to `write`."""
+    wanted = [tile for tile in plan.tiles if not has(tile.rows, tile.columns)]
+    if not wanted:
+        return
+    count = sum(map(plan.cells, set(plan.tiles) - set(wanted))) if progress and len(wanted) < len(plan) else 0
     with _missing.Explained(), _progress.shown(progress, "pairwise", lambda: cells) as bar:
-        with results(workers, distances, plan._work, plan.tiles) as found:
+        with results(workers, distances, plan._work, wanted) as found:
             for tile, part in found:
-                _put(put, tile, part)
+                write(tile, part)
                 if bar is not None:
                     # A divergence computes a series with itself in every tile.
                     count = min(count + plan.cells(tile), cells)
                     bar(count)
-
-
-def _put(put: Put, tile: Tile, part: NDArray[Any]) -> None:
-    put(tile.rows[0], tile.columns[0], part)
-    if tile.is_mirrored:
-        put(tile.columns[0], tile.rows[0], part.T)
 
 
 def _into(matrix: Any) -> Put:
@@ -158,47 +202,6 @@ class _Triangle:
             if len(own):
                 first = i * (2 * self.count - i - 1) // 2 + start - i - 1
                 self.half[first : first + len(own)] = own
-
-
-@contextmanager
-def _npy(path: str, plan: Plan) -> Iterator[Put]:
-    """A `.npy` file, which has its name when it is whole. If the block fails, nothing is left of it.
-
-    Errors: `FileNotFoundError` without its folder.
-    """
-    folder = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(f"cannot write {path}: its folder {folder} does not exist")
-    partial = f"{path}.{uuid.uuid4().hex[:8]}.partial"
-    with open(partial, "xb") as file:
-        try:
-            # Typed in some versions of NumPy only.
-            layout: Any = np.lib.format
-            header = {"descr": layout.dtype_to_descr(plan.dtype), "fortran_order": False, "shape": plan.shape}
-            layout.write_array_header_1_0(file, header)
-            yield _Rows(file, file.tell(), plan).put
-            file.flush()
-            os.fsync(file.fileno())
-        except BaseException:
-            file.close()
-            os.unlink(partial)
-            raise
-    os.replace(partial, path)
-
-
-@dataclass
-class _Rows:
-    """A matrix in a file. Written and not mapped: a full disk is then an error, and no crash."""
-
-    file: BinaryIO
-    begin: int
-    plan: Plan
-
-    def put(self, row: int, column: int, part: NDArray[Any]) -> None:
-        size = self.plan.dtype.itemsize
-        for k, values in enumerate(np.ascontiguousarray(part)):
-            self.file.seek(self.begin + ((row + k) * self.plan.shape[1] + column) * size)
-            self.file.write(values.data)
 
 
 @contextmanager
