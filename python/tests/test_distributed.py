@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import re
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -293,9 +294,13 @@ def here(monkeypatch):
         def count(self):
             return 2
 
-        def run(self, function, work, jobs):
-            for job in reversed(list(jobs)):
-                yield job, function(work, job)
+        @contextmanager
+        def hold(self, work):
+            def run(function, jobs):
+                for job in reversed(list(jobs)):
+                    yield job, function(work, job)
+
+            yield run
 
     monkeypatch.setattr(_dask, "DaskWorkers", Workers)
     return Here()
