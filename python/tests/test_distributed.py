@@ -5,15 +5,16 @@ from __future__ import annotations
 import io
 import pickle
 import re
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from machines import RAGGED, RNG, X, Y, same
+from machines import RAGGED, RNG, X, Y, here, same
 from optional import need
 
 import dtwave
 from dtwave import distributed
+
+__all__ = ["here"]  # a fixture
 
 MEASURES = {
     **{key: {"measure": key} for key in dtwave.MEASURES if key not in ("edr", "log_gak", "lcss")},
@@ -273,37 +274,6 @@ def test_what_is_refused(tmp_path):
     ]:
         with pytest.raises(kind, match=text):
             call()
-
-
-class Here:
-    """A stand-in for an engine: it computes here, and counts what is under way."""
-
-    def submit(self): ...
-    def scatter(self): ...
-    def cancel(self): ...
-    def nthreads(self): ...
-
-
-@pytest.fixture
-def here(monkeypatch):
-    """A client whose tiles are computed by this process, the last ones first."""
-    from dtwave.distributed import _dask
-
-    class Workers:
-        def __init__(self, client): ...
-        def count(self):
-            return 2
-
-        @contextmanager
-        def hold(self, work):
-            def run(function, jobs):
-                for job in reversed(list(jobs)):
-                    yield job, function(work, job)
-
-            yield run
-
-    monkeypatch.setattr(_dask, "DaskWorkers", Workers)
-    return Here()
 
 
 def test_votes_are_those_without_a_client(here):
