@@ -260,6 +260,9 @@ def kmeans(
     batch_size: series that a round looks at, drawn for each; all unless given. With mini-batches a centre moves towards
         the average of its series of the batch by the share that they have of all that it has seen; they end when the
         running mean of their inertia has not fallen for ten batches. Then all series get labels.
+    client: workers that compute, as for `pairwise`: they have the series, and in each round they share the series that
+        get labels and the clusters that get averages. The result has the same bits. Not with `sample_size` or
+        `batch_size`.
     Other options: as for `barycenter`.
 
     Returns `KMeans`. Time per round: `clusters * n` sweeps and an average per cluster; of a mini-batch, that of its

@@ -37,11 +37,15 @@ def test_starts_and_ends_are_those_without_a_client(here):
         # Of equal series some clusters are empty, and the last starts are drawn evenly.
         (again, 7, {"seed": 2}),
         (np.zeros((6, 4)), 6, {}),
+        # Their differences are too small for squares: all distances are 0.
+        (1e-200 * WALKS, 20, {"restarts": 1}),
         (np.round(WALKS / 4), 8, {"restarts": 5}),
         (WALKS, 41, {"restarts": 1}),
         (WALKS, 1, {"seed": np.random.default_rng(3).integers(1 << 31)}),
         (WALKS, 3, {"tolerance": 0.0, "center_iterations": 1, "restarts": 2}),
-        (WALKS, 3, {"tolerance": 0.2, "measure": "soft_dtw", "gamma": 50.0}),
+        # A round that gains nothing; an inertia near 0, where gamma says what little is.
+        (WALKS, 3, {"measure": "twed", "seed": 3, "tolerance": 0.0, "center_iterations": 1, "restarts": 1}),
+        (WALKS, 3, {"measure": "soft_dtw", "gamma": 1.89, "tolerance": 0.1, "center_iterations": 3, "restarts": 1}),
         (WALKS, 3, {"measure": "soft_dtw", "optimizer": "adam", "learning_rate": 0.2, "max_iterations": 3}),
         (WALKS, 2, {"center_iterations": 0}),
         (WALKS, 4, {"weights": np.where(np.arange(41) < 4, 1.0, 0.0)}),
@@ -49,6 +53,28 @@ def test_starts_and_ends_are_those_without_a_client(here):
     ):
         expected = dtwave.kmeans(x, clusters, **options)
         assert same_means(dtwave.kmeans(x, clusters, client=here, **options), expected), (clusters, options)
+
+
+@pytest.mark.parametrize(
+    ("weights", "labels", "distances", "centers"),
+    [
+        ([1.0, 1.0, 1.0, 1.0], [0, 0, 1, 2], [0.0, 1.0, 0.0, 0.0], [0.0, 5.0, 2.0]),
+        # What counts most is furthest.
+        ([1.0, 30.0, 1.0, 1.0], [0, 1, 2, 0], [0.0, 0.0, 0.0, 4.0], [0.0, 1.0, 5.0]),
+    ],
+)
+def test_an_empty_cluster_takes_the_series_furthest_from_its_centre(here, weights, labels, distances, centers):
+    from dtwave import _calls, _options
+    from dtwave.distributed import _engines, _means, _work
+
+    given = _options.Given()
+    call = _calls.prepared(_calls.many([[0.0], [1.0], [5.0], [2.0]], None, given), given)
+    with _engines.workers_of(here).hold(_work.Work.of(call, given)) as run:
+        rounds = _means._Rounds(run, 2, call.spec, call.packed, np.array(weights), None, None)
+        (found,) = rounds.labelled([[np.array([[value]]) for value in (0.0, 90.0, 80.0)]])
+    assert (found.labels.tolist(), found.distances.tolist()) == (labels, distances)
+    assert [center.item() for center in found.centers] == centers
+    assert found.inertia == np.dot(weights, distances)
 
 
 def test_words_and_draws():
