@@ -38,7 +38,7 @@ def test_starts_and_ends_are_those_without_a_client(here):
         (again, 7, {"seed": 2}),
         (np.zeros((6, 4)), 6, {}),
         # Their differences are too small for squares: all distances are 0.
-        (1e-200 * WALKS, 20, {"restarts": 1}),
+        (1e-200 * WALKS, 20, {}),
         (np.round(WALKS / 4), 8, {"restarts": 5}),
         (WALKS, 41, {"restarts": 1}),
         (WALKS, 1, {"seed": np.random.default_rng(3).integers(1 << 31)}),
@@ -75,6 +75,17 @@ def test_an_empty_cluster_takes_the_series_furthest_from_its_centre(here, weight
     assert (found.labels.tolist(), found.distances.tolist()) == (labels, distances)
     assert [center.item() for center in found.centers] == centers
     assert found.inertia == np.dot(weights, distances)
+
+
+def test_starts_are_different_series(here):
+    from dtwave import _calls, _options
+    from dtwave.distributed import _engines, _seeds, _work
+
+    given = _options.Given()
+    call = _calls.prepared(_calls.many(np.zeros((41, 3)), None, given), given)
+    with _engines.workers_of(here).hold(_work.Work.of(call, given)) as run:
+        found = _seeds.seeds(run, [(0, 20), (20, 41)], np.ones(41), 41, _seeds.Draws(0))
+    assert sorted(found) == list(range(41))
 
 
 def test_words_and_draws():
