@@ -241,6 +241,7 @@ def kmeans(
     weights: Any = None,
     sample_size: int | None = None,
     batch_size: int | None = None,
+    client: Any = None,
     **options: Unpack[OfManyPrepared],
 ) -> KMeans:
     """Clusters around averages (k-means), under the measures of `barycenter`.
@@ -259,6 +260,9 @@ def kmeans(
     batch_size: series that a round looks at, drawn for each; all unless given. With mini-batches a centre moves towards
         the average of its series of the batch by the share that they have of all that it has seen; they end when the
         running mean of their inertia has not fallen for ten batches. Then all series get labels.
+    client: workers that compute, as for `pairwise`: they have the series, and in each round they share the series that
+        get labels and the clusters that get averages. The result has the same bits. Not with `sample_size` or
+        `batch_size`.
     Other options: as for `barycenter`.
 
     Returns `KMeans`. Time per round: `clusters * n` sweeps and an average per cluster; of a mini-batch, that of its
@@ -268,25 +272,45 @@ def kmeans(
     Sculley 2010, 10.1145/1772690.1772862.
     """
     given = taken(options, OfManyPrepared)
+    if client is not None:
+        for name, value in (("sample_size", sample_size), ("batch_size", batch_size)):
+            if value is not None:
+                raise ValueError(f"{name} is for calls without client: leave it out")
+        _workers.on_host(_resident.place_of(x=x))
     (batch,) = _calls.many(x, None, given)
-    call = _calls.prepared([batch], given, _OF_MEANS)
-    with call.bar("kmeans", None) as bar:
-        values, points, labels, distances, inertia, iterations, converged = _native.kmeans(
-            call.first,
-            whole("clusters", clusters, 0),
-            call.spec,
-            call.engine,
-            whole("restarts", restarts, 0),
-            whole("max_iterations", max_iterations, 0),
-            real("tolerance", tolerance),
-            whole("center_iterations", center_iterations, 0),
-            _minimizer(optimizer, learning_rate),
-            seed_of(seed),
-            _shares(weights, len(batch)),
-            None if sample_size is None else whole("sample_size", sample_size, 1),
-            None if batch_size is None else whole("batch_size", batch_size, 1),
-            bar,
-        )
+    local = given if client is None else _workers.local(given)
+    call = _calls.prepared([batch], local, (*_OF_MEANS, "client"))
+    asked = _workers.Asked(
+        whole("clusters", clusters, 0),
+        whole("restarts", restarts, 0),
+        whole("max_iterations", max_iterations, 0),
+        real("tolerance", tolerance),
+        whole("center_iterations", center_iterations, 0),
+        _minimizer(optimizer, learning_rate),
+        seed_of(seed),
+    )
+    shares = _shares(weights, len(batch))
+    if client is not None:
+        found = _workers.kmeans(client, given, call, shares, asked)
+    else:
+        with call.bar("kmeans", None) as bar:
+            found = _native.kmeans(
+                call.first,
+                asked.clusters,
+                call.spec,
+                call.engine,
+                asked.restarts,
+                asked.max_iterations,
+                asked.tolerance,
+                asked.center_iterations,
+                asked.minimizer,
+                asked.seed,
+                shares,
+                None if sample_size is None else whole("sample_size", sample_size, 1),
+                None if batch_size is None else whole("batch_size", batch_size, 1),
+                bar,
+            )
+    values, points, labels, distances, inertia, iterations, converged = found
     parts = np.split(values.reshape(-1, batch.channels), np.cumsum(points)[:-1])
     return KMeans([batch.shaped(part) for part in parts], labels, distances, inertia, iterations, converged)
 

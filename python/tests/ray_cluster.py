@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from machines import LONG, check_calls, check_happening, same, stopped
+from machines import LONG, check_calls, check_happening, check_learning, same, stopped
 from optional import need
 
 ray = need("ray")
@@ -30,6 +30,20 @@ def _cluster():
 
 def test_calls_are_those_without_a_client(tmp_path):
     check_calls(ray, tmp_path, no_gpu=ValueError)
+
+
+def test_what_is_learned_is_that_without_a_client(monkeypatch):
+    stored = []
+    put = ray.put
+
+    def noted(data):
+        stored.append(data)
+        return put(data)
+
+    monkeypatch.setattr(ray, "put", noted)
+    check_learning(ray)
+    # The series of a call once: of two clusterings, of one that is an error, and of a choice of a band.
+    assert len(stored) == 4
 
 
 @ray.remote

@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from machines import LONG, check_calls, check_happening, same, stopped
+from machines import LONG, X, check_calls, check_happening, check_learning, same, same_means, stopped, told
 from optional import need
 
 distributed = need("distributed")
@@ -34,6 +34,10 @@ def test_calls_are_those_without_a_client(client, tmp_path):
     check_calls(client, tmp_path)
 
 
+def test_what_is_learned_is_that_without_a_client(client):
+    check_learning(client)
+
+
 def pids(client):
     return set(client.run(os.getpid).values())
 
@@ -57,6 +61,44 @@ def test_series_are_sent_again_if_all_workers_are_killed(client, monkeypatch):
     check_happening(client, monkeypatch, {3: lambda: [os.kill(pid, signal.SIGKILL) for pid in before]})
     client.wait_for_workers(2)
     assert not before & pids(client)
+
+
+def test_all_workers_are_killed_between_rounds(client, monkeypatch):
+    before = pids(client)
+    events = {2: lambda: [os.kill(pid, signal.SIGKILL) for pid in before]}
+
+    def heard(count, done):
+        events.pop(count, lambda: None)()
+
+    options = {"restarts": 1, "max_iterations": 4, "seed": 1}
+    with told(monkeypatch, heard):
+        found = dtwave.kmeans(X, 4, client=client, progress=True, **options)
+    assert not events and same_means(found, dtwave.kmeans(X, 4, **options))
+    client.wait_for_workers(2)
+    assert not before & pids(client)
+
+
+def test_from_round_to_round_only_centres_travel(client, monkeypatch):
+    import pickle
+
+    sent, scattered = [], []
+    submit, scatter = client.submit, client.scatter
+
+    def submitted(*args, **options):
+        sent.append(args[3])
+        return submit(*args, **options)
+
+    def scattering(data, **options):
+        scattered.append(options)
+        return scatter(data, **options)
+
+    monkeypatch.setattr(client, "submit", submitted)
+    monkeypatch.setattr(client, "scatter", scattering)
+    found = dtwave.kmeans(LONG, 2, band=0.05, restarts=1, max_iterations=3, center_iterations=2, client=client)
+    assert len(scattered) == 1 and scattered[0]["broadcast"]
+    # Two centres of 400 points, or one and the numbers of its members: no job has more.
+    centres = sum(center.nbytes for center in found.centers)
+    assert len(sent) > 20 and max(len(pickle.dumps(job)) for job in sent) < centres + 300 * 20 + 2000
 
 
 def test_series_are_scattered_and_not_sent_with_tiles(client, monkeypatch):

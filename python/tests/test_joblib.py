@@ -6,7 +6,7 @@ import os
 import signal
 
 import pytest
-from machines import LONG, X, check_calls, check_happening, same, stopped
+from machines import LONG, X, check_calls, check_happening, check_learning, same, same_means, stopped
 from optional import need
 
 joblib = need("joblib")
@@ -18,6 +18,12 @@ import dtwave
 def test_calls_are_those_without_a_client(backend, tmp_path):
     with joblib.parallel_config(backend, n_jobs=2):
         check_calls(joblib, tmp_path)
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_what_is_learned_is_that_without_a_client(backend):
+    with joblib.parallel_config(backend, n_jobs=2):
+        check_learning(joblib)
 
 
 @pytest.mark.parametrize("form", ["list", "generator", "generator_unordered"])
@@ -69,6 +75,22 @@ def test_an_error_cancels_what_is_under_way(monkeypatch, tmp_path):
     with joblib.parallel_config("loky", n_jobs=2):
         stopped(joblib, monkeypatch, tmp_path)
         assert same(dtwave.pairwise(X, client=joblib), dtwave.pairwise(X))
+
+
+def test_series_are_written_once_for_all_rounds(monkeypatch):
+    from dtwave.distributed import _joblib
+
+    written, mapped = [], _joblib._mapped
+
+    def noted(*args):
+        written.append(args)
+        return mapped(*args)
+
+    monkeypatch.setattr(_joblib, "_mapped", noted)
+    client = joblib.Parallel(n_jobs=2, return_as="list")
+    found = dtwave.kmeans(X, 3, restarts=1, max_iterations=3, client=client)
+    assert same_means(found, dtwave.kmeans(X, 3, restarts=1, max_iterations=3)) and found.iterations == 3
+    assert len(written) == 1
 
 
 def test_series_are_mapped_and_not_sent_with_tiles(monkeypatch):

@@ -1,7 +1,8 @@
 """Distances on many machines: a matrix cut into tiles, which any engine can compute in any order.
 
-`dtwave.pairwise`, `nearest` and `search_all` take `client=`: a Dask client, the module `ray`, or joblib. That is all
-most programs need. This module has the parts they are made of, for engines that are none of these:
+`dtwave.pairwise`, `nearest`, `search_all`, `classify`, `kmeans`, `kmedoids` and `dtwave.sklearn.leave_one_out_band` take
+`client=`: a Dask client, the module `ray`, or joblib. That is all most programs need. This module has the parts that
+matrices are made of, for engines that are none of these:
 
 - `tiles` cuts the matrix of a call into tiles and gives a `Plan`, which can be pickled.
 - `run_tile` computes one `Tile` of a plan, anywhere.

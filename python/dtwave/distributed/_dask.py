@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 import uuid
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from functools import partial
 from typing import Any, Iterable, Iterator
 
+from ._engines import Run
 from ._work import Function, Work
 
 #: Tasks under way for each thread of the workers: one is computed, one waits.
@@ -20,6 +23,17 @@ def on_worker(function: Function, work: Work, job: Any) -> Any:
     from distributed import get_worker
 
     return function(work.on(get_worker().state.nthreads), job)
+
+
+class _Series:
+    """The series of a work, scattered to all workers."""
+
+    def __init__(self, client: Any, work: Work) -> None:
+        self._client, self._work = client, work
+        self.send()
+
+    def send(self) -> None:
+        self.data = self._client.scatter(self._work, broadcast=True, hash=False)
 
 
 class DaskWorkers:
@@ -40,14 +54,21 @@ class DaskWorkers:
             self._asked = time.monotonic()
         return self._threads
 
-    def run(self, function: Function, work: Work, jobs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    @contextmanager
+    def hold(self, work: Work) -> Iterator[Run]:
+        series = _Series(self._client, work)
+        try:
+            yield partial(self._run, series)
+        finally:
+            series.data.release()
+
+    def _run(self, series: _Series, function: Function, jobs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
         from distributed import as_completed
 
         completed: Any = as_completed
         left, token, number = iter(jobs), uuid.uuid4().hex, 0
         again: list[Any] = []
         under_way: dict[Any, Any] = {}
-        data = self._scattered(work)
         ended = completed()
         try:
             while True:
@@ -57,7 +78,7 @@ class DaskWorkers:
                     except StopIteration:
                         break
                     key, number = f"dtwave-tile-{token}-{number}", number + 1
-                    task = self._client.submit(on_worker, function, data, job, key=key, pure=False)
+                    task = self._client.submit(on_worker, function, series.data, job, key=key, pure=False)
                     under_way[task] = job
                     ended.add(task)
                 if not under_way:
@@ -68,18 +89,14 @@ class DaskWorkers:
                 if found is None:
                     # All workers that had the series are gone, and the tasks with them.
                     again.append(job)
-                    if data.status != "finished":
-                        data = self._scattered(work)
+                    if series.data.status != "finished":
+                        series.send()
                     continue
                 task.release()
                 yield job, found[0]
         finally:
             # Also of an interruption: tiles that wait are not begun.
             self._client.cancel([*under_way], force=True)
-            data.release()
-
-    def _scattered(self, work: Work) -> Any:
-        return self._client.scatter(work, broadcast=True, hash=False)
 
     @staticmethod
     def _result(task: Any) -> tuple[Any] | None:

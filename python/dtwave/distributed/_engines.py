@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import closing, contextmanager
-from typing import Any, Iterable, Iterator, Protocol
+from contextlib import AbstractContextManager, closing, contextmanager
+from typing import Any, Callable, Iterable, Iterator, Protocol
 
 from ._work import Function, Work
+
+#: Has workers that hold series compute jobs: gives jobs and their results, as they come. A bounded number of jobs is
+#: under way; closing ends them.
+Run = Callable[[Function, Iterable[Any]], Iterator[tuple[Any, Any]]]
 
 
 class Workers(Protocol):
@@ -14,8 +18,8 @@ class Workers(Protocol):
     def count(self) -> int:
         """How many jobs they can compute at once now."""
 
-    def run(self, function: Function, work: Work, jobs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-        """Jobs and their results, as they come. A bounded number of jobs is under way; closing ends them."""
+    def hold(self, work: Work) -> AbstractContextManager[Run]:
+        """Gives every worker the series, which it has until the block is left, however often jobs are run."""
 
 
 def workers_of(client: Any) -> Workers:
@@ -52,5 +56,11 @@ def results(
     workers: Workers, function: Function, work: Work, jobs: Iterable[Any]
 ) -> Iterator[Iterator[tuple[Any, Any]]]:
     """The results of jobs. Jobs that are under way when the block is left, by whatever error, are cancelled."""
-    with closing(workers.run(function, work, jobs)) as found:  # type: ignore[type-var]
+    with workers.hold(work) as run, closing(run(function, jobs)) as found:  # type: ignore[type-var]
         yield found
+
+
+def all_of(run: Run, function: Function, jobs: Iterable[Any]) -> list[tuple[Any, Any]]:
+    """All jobs and their results, in no order. If one fails, those that are under way are cancelled."""
+    with closing(run(function, jobs)) as found:  # type: ignore[type-var]
+        return list(found)

@@ -6,12 +6,14 @@ import tempfile
 import warnings
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Iterable, Iterator
 
 import numpy as np
 
+from ._engines import Run
 from ._work import Function, Stored, Work
 
 #: Backends whose workers are processes of this machine.
@@ -46,34 +48,38 @@ class JoblibWorkers:
     def count(self) -> int:
         return max(int(self._parallel._effective_n_jobs()), 1)
 
-    def run(self, function: Function, work: Work, jobs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    @contextmanager
+    def hold(self, work: Work) -> Iterator[Run]:
         workers, backend = self.count(), self._parallel._backend
         if workers > 1:
             # Threads of one process share one pool of ours.
             work = work.on(workers if getattr(backend, "uses_threads", False) else 1)
         with _mapped(work, type(backend).__name__ in LOCAL and workers > 1) as data:
-            calls = (self._delayed(on_worker)(function, data, job) for job in jobs)
-            try:
-                if getattr(self._parallel, "return_generator", False):
-                    found = self._parallel(calls)
-                    try:
-                        for each in found:
-                            yield each
-                    finally:
-                        with warnings.catch_warnings():
-                            # What is not used was not wanted any more.
-                            warnings.simplefilter("ignore")
-                            found.close()
-                    return
-                while some := list(islice(calls, PER_WORKER * workers)):
-                    yield from self._parallel(some)
-            except Exception as error:
-                if "TerminatedWorker" in type(error).__name__ or "BrokenProcessPool" in type(error).__name__:
-                    raise RuntimeError(
-                        "a worker of joblib was killed, perhaps because memory was short, and joblib does not replace "
-                        "it: give it less to do with memory_limit= or fewer n_jobs, or use Dask or Ray, which do"
-                    ) from error
-                raise
+            yield partial(self._run, data)
+
+    def _run(self, data: Work, function: Function, jobs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        calls = (self._delayed(on_worker)(function, data, job) for job in jobs)
+        try:
+            if getattr(self._parallel, "return_generator", False):
+                found = self._parallel(calls)
+                try:
+                    for each in found:
+                        yield each
+                finally:
+                    with warnings.catch_warnings():
+                        # What is not used was not wanted any more.
+                        warnings.simplefilter("ignore")
+                        found.close()
+                return
+            while some := list(islice(calls, PER_WORKER * self.count())):
+                yield from self._parallel(some)
+        except Exception as error:
+            if "TerminatedWorker" in type(error).__name__ or "BrokenProcessPool" in type(error).__name__:
+                raise RuntimeError(
+                    "a worker of joblib was killed, perhaps because memory was short, and joblib does not replace "
+                    "it: give it less to do with memory_limit= or fewer n_jobs, or use Dask or Ray, which do"
+                ) from error
+            raise
 
 
 @contextmanager

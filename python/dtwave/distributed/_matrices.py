@@ -150,11 +150,15 @@ def _run(workers: Workers, plan: Plan, put: Put, progress: bool, cells: int) -> 
     """Has the tiles computed, and hands each to `put`, with its mirror image."""
 
     def write(tile: Tile, part: NDArray[Any]) -> None:
-        put(tile.rows[0], tile.columns[0], part)
-        if tile.is_mirrored:
-            put(tile.columns[0], tile.rows[0], part.T)
+        _put(put, tile, part)
 
     _tiles(workers, plan, lambda rows, columns: False, write, progress, cells)
+
+
+def _put(put: Put, tile: Tile, part: NDArray[Any]) -> None:
+    put(tile.rows[0], tile.columns[0], part)
+    if tile.is_mirrored:
+        put(tile.columns[0], tile.rows[0], part.T)
 
 
 def _tiles(

@@ -13,7 +13,7 @@ from .._calls import Call
 from .._options import Given
 from ._engines import results, workers_of
 from ._tiles import Plan, Tile, planned
-from ._work import Work
+from ._work import Work, naming
 
 #: Distances and the places of the series they are to, each `[series, k]`.
 Found = tuple[NDArray[np.int64], NDArray[Any]]
@@ -32,7 +32,9 @@ def _found(work: Work, wanted: _Wanted) -> Found:
     tile = wanted.tile
     call = work.call((0, tile.rows), (len(work.sides) - 1, tile.columns))
     k = min(wanted.k, tile.shape[0])
-    indices, values = _native.nearest(*call.sides, k, call.spec, call.engine, None)
+    first, second = tile.rows[0], tile.columns[0]
+    with naming(lambda i, j: f"series {first + i} of x and series {second + j} of y"):
+        indices, values = _native.nearest(*call.sides, k, call.spec, call.engine, None)
     return indices + tile.rows[0], values
 
 

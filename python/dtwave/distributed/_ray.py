@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
+from functools import partial
 from typing import Any, Iterable, Iterator
 
+from ._engines import Run
 from ._work import Function, Work
 
 #: Tasks under way for each of those that can run at once.
@@ -67,12 +70,16 @@ class RayWorkers:
             self._places, self._asked = max(int(min(places)), 1), time.monotonic()
         return self._places
 
-    def run(self, function: Function, work: Work, jobs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-        ray, left = self._ray, iter(jobs)
-        self._need = _need(ray, work)
+    @contextmanager
+    def hold(self, work: Work) -> Iterator[Run]:
+        self._need = _need(self._ray, work)
         self._asked = -PAUSE
-        data = ray.put(work.on(1))
-        task = ray.remote(**self._need, max_retries=-1)(on_worker)
+        data = self._ray.put(work.on(1))
+        task = self._ray.remote(**self._need, max_retries=-1)(on_worker)
+        yield partial(self._run, task, data)
+
+    def _run(self, task: Any, data: Any, function: Function, jobs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        ray, left = self._ray, iter(jobs)
         under_way: dict[Any, Any] = {}
         try:
             while True:

@@ -273,7 +273,7 @@ def _cut(
             first = min(max(int(pairs / max(min(edge, columns), 1)), 1), max(rows, 1))
             tile = first, max(int(pairs / first), 1)
         tile = _even(tile[0]), _even(tile[1])
-        return _blocks(lengths[0], tile[0]), _blocks(lengths[1], tile[1])
+        return blocks(lengths[0], tile[0]), blocks(lengths[1], tile[1])
     return np.append(np.arange(0, rows, tile[0]), rows), np.append(np.arange(0, columns, tile[1]), columns)
 
 
@@ -282,7 +282,7 @@ def _even(count: int) -> int:
     return count if count < 16 else count // 16 * 16
 
 
-def _blocks(lengths: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+def blocks(lengths: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """Edges of blocks that have as many points as so many series have on average, and at most four times as many
     series."""
     if len(set(lengths.tolist())) <= 1:

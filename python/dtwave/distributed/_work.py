@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Callable, Union
+from typing import Any, Callable, Iterator, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,6 +151,18 @@ class Work:
 Function = Callable[[Work, Any], Any]
 
 
+@contextmanager
+def naming(name: Callable[[int, int], str]) -> Iterator[None]:
+    """Within it, an error about two series of parts of a call says what `name` makes of their places in these parts."""
+    try:
+        yield
+    except ValueError as error:
+        said = re.sub(r"series (\d+) of x and series (\d+) of y", lambda at: name(int(at[1]), int(at[2])), str(error))
+        if said == str(error):
+            raise
+        raise ValueError(said) from None
+
+
 def device_of(given: Given) -> Any:
     """The device as text, which can be pickled; several as a list of them."""
     device = given.device
@@ -190,6 +204,16 @@ def part(packed: Packed, span: Span) -> Packed:
         lengths,
         None if times is None else np.require(times[first:last], requirements=["C", "A"]),
     )
+
+
+def picked(packed: Packed, indices: NDArray[np.int64]) -> Packed:
+    """Copies of the series at these indices, in this order. They have no times."""
+    values, offsets, _ = packed
+    if offsets is None:
+        return np.require(values[indices], requirements=["C", "A"]), None, None
+    own = [values[offsets[s] : offsets[s + 1]] for s in indices]
+    ends = np.cumsum([0, *map(len, own)], dtype=np.int64)
+    return np.require(np.concatenate([values[:0], *own]), requirements=["C", "A"]), ends, None
 
 
 def lengths_of(packed: Packed) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from .. import _options
+from .. import _options, _workers
 from .._bands import plain
 from .._distances import nearest
 from .._spec import spec
@@ -37,10 +37,12 @@ class _Neighbors(Comparing):
     classes_: NDArray[Any] = field(init=False)
     _y: NDArray[Any] = field(init=False)
 
-    def _check(self) -> None:
-        """Errors: `ValueError`, `TypeError` for bad parameters; `dtwave.DeviceError` for a device that is not there."""
+    def _check(self, client: Any) -> None:
+        """Errors: `ValueError`, `TypeError` for bad parameters; `dtwave.DeviceError` for a device that is not there,
+        which it need not be where a client computes."""
         _options.whole("n_neighbors", self.n_neighbors, 1)
-        _options.engine(_options.Given(**self._where()))
+        where = _options.Given(**self._where())
+        _options.engine(where if client is None else _workers.local(where))
         _options.number_type(self.dtype)
         if not (callable(self.weights) or self.weights in ("uniform", "distance")):
             raise ValueError(f'weights must be "uniform", "distance" or a function, got {self.weights!r}')
@@ -65,9 +67,9 @@ class _Neighbors(Comparing):
     def _is_band_sought(self) -> bool:
         return isinstance(self.band, str) and self.band.replace("-", "_") == "leave_one_out"
 
-    def _learn(self, X: Any, y: Any) -> NDArray[Any]:
+    def _learn(self, X: Any, y: Any, client: Any) -> NDArray[Any]:
         """Keeps the series; returns the checked targets."""
-        self._check()
+        self._check(client)
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: give one per series"
@@ -80,6 +82,10 @@ class _Neighbors(Comparing):
         self._series = series
         self.n_samples_fit_ = len(series)
         return targets
+
+    def _keep(self, X: Any, y: Any, client: Any = None) -> None:
+        """Keeps the series and their targets, which are checked."""
+        raise NotImplementedError
 
     def _targets(self, y: Any) -> NDArray[Any]:
         raise NotImplementedError
@@ -101,7 +107,7 @@ class _Neighbors(Comparing):
             self.leave_one_out_ = self._leave_one_out()
             self.band_ = self.leave_one_out_.band
 
-    def _leave_one_out(self) -> LeaveOneOutBand:
+    def _leave_one_out(self, client: Any = None) -> LeaveOneOutBand:
         return _window.search(
             self._series,
             _window.candidates(self.bands, self._series, self.layout),
@@ -109,6 +115,7 @@ class _Neighbors(Comparing):
             self._options(),
             _window.shrinks(self._spec()),
             lambda indices, distances: self._score(self._predicted(indices, distances)),
+            client,
         )
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
@@ -208,11 +215,14 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, _Neighbors):
 
         Returns the estimator.
         """
-        targets = self._learn(X, y)
-        check_classification_targets(targets)
-        self.classes_, self._y = np.unique(targets, return_inverse=True)
+        self._keep(X, y)
         self._choose()
         return self
+
+    def _keep(self, X: Any, y: Any, client: Any = None) -> None:
+        targets = self._learn(X, y, client)
+        check_classification_targets(targets)
+        self.classes_, self._y = np.unique(targets, return_inverse=True)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each series of `X`, `[n]`."""
@@ -269,9 +279,12 @@ class KNeighborsTimeSeriesRegressor(RegressorMixin, _Neighbors):
 
         Returns the estimator.
         """
-        self._y = self._learn(X, y)
+        self._keep(X, y)
         self._choose()
         return self
+
+    def _keep(self, X: Any, y: Any, client: Any = None) -> None:
+        self._y = self._learn(X, y, client)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The value of each series of `X`, `[n]`."""
@@ -308,7 +321,12 @@ def _unmasked(y: Any) -> Any:
 
 
 def leave_one_out_band(
-    estimator: KNeighborsTimeSeriesClassifier | KNeighborsTimeSeriesRegressor, X: Any, y: Any, *, bands: Any = None
+    estimator: KNeighborsTimeSeriesClassifier | KNeighborsTimeSeriesRegressor,
+    X: Any,
+    y: Any,
+    *,
+    bands: Any = None,
+    client: Any = None,
 ) -> LeaveOneOutBand:
     """The band in which the neighbours of each training series, without itself, predict it best.
 
@@ -316,13 +334,16 @@ def leave_one_out_band(
     X, y: the training series and their classes or values, as for `fit`.
     bands: candidates; unless given 0% to 100% of the length in steps of 1%, of which those with the same number of
         points count once. Of equally good ones the first is chosen, so the narrowest if they ascend.
+    client: workers that compute, as for `dtwave.pairwise`: a task is a band and some of the series. The result is the
+        same.
 
     Returns `LeaveOneOutBand`. This is the window of the UCR archive's tables: Dau et al. 2019,
     10.1109/JAS.2019.1911747.
 
     Time: all pairs in the widest Sakoe-Chiba band, then in each narrower one only those that may be nearest (after Tan
     et al. 2018, 10.1137/1.9781611975321.26). All pairs in each band where that cannot be said beforehand: for other
-    bands, for Soft-DTW and for similarities. Memory: the matrix of distances, and half as much.
+    bands, for Soft-DTW and for similarities. Memory: the matrix of distances, and half as much. With a client: the
+    neighbours of each series in each band, as `dtwave.nearest` finds them; memory: the neighbours in a few bands.
 
     Errors: as `fit`; `ValueError` if there are not more series than neighbours.
 
@@ -335,6 +356,7 @@ def leave_one_out_band(
         raise TypeError(
             f"estimator must be a KNeighborsTimeSeriesClassifier or -Regressor, got {type(estimator).__name__}"
         )
-    searched = clone(estimator).set_params(band="leave_one_out", bands=bands).fit(X, y)
-    found: LeaveOneOutBand = searched.leave_one_out_
+    searched = clone(estimator).set_params(band="leave_one_out", bands=bands)
+    searched._keep(X, y, client)
+    found: LeaveOneOutBand = searched._leave_one_out(client)
     return found

@@ -13,6 +13,7 @@ Efficient search of the best warping window for dynamic time warping, 10.1137/1.
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Callable, Sequence
@@ -20,12 +21,13 @@ from typing import Any, Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _native
+from .. import _calls, _native, _workers
 from .._bands import Band, SakoeChiba, checked_radius, plain
-from .._distances import nearest, zipped
+from .._distances import nearest, others, zipped
 from .._inputs import Layout
 from .._matrices import pairwise
 from .._measures import MINIMA
+from .._options import OfManyTimed, taken
 from .._results import Equal
 from ._series import Series, chosen
 
@@ -94,8 +96,10 @@ def search(
     options: dict[str, Any],
     is_monotone: bool,
     score: Callable[[NDArray[np.int64], NDArray[Any]], float],
+    client: Any = None,
 ) -> LeaveOneOutBand:
     """Tries all bands; `score` says how good neighbours are, of which there are `indices` and `distances`, `[n, k]`.
+    The workers of a client, if there is one, find all neighbours in each band by itself.
 
     Errors: `ValueError` if there are too few series to leave one out.
     """
@@ -104,6 +108,13 @@ def search(
             f"leaving one out needs more series than n_neighbors={n_neighbors}, got n_samples={len(series)}"
         )
     scores = np.full(len(bands), np.nan)
+    if client is not None:
+        given = taken(options, OfManyTimed)
+        call = _calls.prepared(_calls.many(series, None, given), _workers.local(given))
+        with closing(_workers.of_bands(client, given, call, bands, n_neighbors + 1)) as found:
+            for b, indices, distances in found:
+                scores[b] = score(*others(indices, distances))
+        return LeaveOneOutBand(bands[int(scores.argmax())], bands, scores)
     radii = [_radius(band) for band in bands]
     nested = [b for b, radius in enumerate(radii) if radius is not None and is_monotone]
     shrinking = None
