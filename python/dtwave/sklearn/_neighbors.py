@@ -206,7 +206,7 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, _Neighbors):
 
     >>> from dtwave.sklearn import KNeighborsTimeSeriesClassifier
     >>> model = KNeighborsTimeSeriesClassifier().fit([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0]], ["peak", "dip"])
-    >>> model.predict([[0.1, 0.1, 0.9]])
+    >>> model.predict([[0.1, 0.9, 0.1]])
     array(['peak'], dtype='<U4')
     """
 
