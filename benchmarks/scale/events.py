@@ -122,11 +122,10 @@ class Outcome:
         }
 
     def by_resource(self) -> dict[str, float]:
-        """The same by who is busy. What the caller does is added up, and named by its larger part."""
+        """The same by who is busy. The caller hands out and collects: both are added up, by the name of the larger."""
         shares = self.shares()
         out, back = shares.pop("handing out"), shares.pop("collecting")
-        shares[f"caller ({'handing out' if out >= back else 'collecting'})"] = out + back
-        return shares
+        return shares | {"handing out" if out >= back else "collecting": out + back}
 
     def bound(self) -> str:
         """The resource that is busy for the largest part."""

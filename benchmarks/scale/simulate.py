@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import checks
@@ -21,6 +22,8 @@ from events import Outcome
 from model import Job
 
 COUNTS = (8, 64, 1024)
+#: Devices at most, where it is asked how many are too many.
+MOST = 4096
 #: What the table's rows are: outputs, and who shares out the tiles.
 KINDS = (("matrix", "dask"), ("matrix", "shards"), ("nearest", "dask"), ("edges", "dask"))
 
@@ -49,17 +52,29 @@ def cell(outcome: Outcome, merging: float) -> str:
     return f"{time_text(whole)}, {hours_text(hours)}, {percent(outcome.efficiency * part)}, {bound}"
 
 
+def limit(job: Job, values: model.Values, seed: int) -> str:
+    """The most devices, of powers of two, that work for half of the time until the result is whole."""
+    count = 1
+    while count <= MOST:
+        own = replace(job, workers=count)
+        outcome = model.simulated(own, values, seed)
+        if outcome.efficiency * outcome.seconds / (outcome.seconds + model.merging(own, values)) < 0.5:
+            return f"{count // 2:,}" if count > 1 else "none"
+        count *= 2
+    return f"{MOST:,} or more"
+
+
 def table(values: model.Values, series: int, seed: int) -> Iterator[str]:
-    yield "| output, by | device | points | " + " | ".join(f"{count:,}" for count in COUNTS) + " |"
-    yield "| --- | --- | --- |" + " --- |" * len(COUNTS)
+    titles = ["output, by", "device", "points", *(f"{count:,}" for count in COUNTS), "half at"]
+    yield f"| {' | '.join(titles)} |"
+    yield "| --- " * len(titles) + "|"
     for output, by in KINDS:
         for device in ("h200", "core"):
             for length in (128, 512):
-                cells = []
-                for count in COUNTS:
-                    job = Job(device, count, series, length, output, by)
-                    cells.append(cell(model.simulated(job, values, seed), model.merging(job, values)))
-                yield f"| {output}, {by} | {device} | {length} | " + " | ".join(cells) + " |"
+                jobs = [Job(device, count, series, length, output, by) for count in COUNTS]
+                cells = [cell(model.simulated(job, values, seed), model.merging(job, values)) for job in jobs]
+                row = [f"{output}, {by}", device, str(length), *cells, limit(jobs[0], values, seed)]
+                yield f"| {' | '.join(row)} |"
 
 
 def told(job: Job, values: model.Values, seed: int) -> Iterator[str]:
@@ -106,8 +121,9 @@ def main() -> None:
         checks.check(measured, values, given.record)
     elif given.what == "table":
         print(f"Simulated: {given.series:,} series with as many others, DTW, f32.")
-        print("Time, device-hours, efficiency, and what binds:")
-        print(*table(values, given.series, given.seed), sep="\n")
+        print("Time, device-hours, efficiency, and what binds; how many devices are busy for half of the time at least:")
+        for line in table(values, given.series, given.seed):
+            print(line, flush=True)
     else:
         job = Job(given.device, given.workers, given.series, given.length, given.output, given.by)
         print("Simulated.", *told(job, values, given.seed), sep="\n")
