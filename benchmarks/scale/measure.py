@@ -166,10 +166,9 @@ def main() -> None:
             dtwave.pairwise(small, small, **each)
         for number in range(1, ROUNDS + 1):
             found += runs(engines, number)
-            if number <= 3:
-                found += of_engine("dask", DaskWorkers(client_of_two), number, DaskWorkers(client_of_one))
-                found += of_engine("joblib", JoblibWorkers(jobs[2]), number)
-                found += of_caller(number)
+            found += of_engine("dask", DaskWorkers(client_of_two), number, DaskWorkers(client_of_one))
+            found += of_engine("joblib", JoblibWorkers(jobs[2]), number)
+            found += of_caller(number)
     if given.record:
         print(written(found, COLUMNS, "schedule"))
 

@@ -121,7 +121,7 @@ def main() -> None:
         checks.check(measured, values, given.record)
     elif given.what == "table":
         print(f"Simulated: {given.series:,} series with as many others, DTW, f32.")
-        print("Time, device-hours, efficiency, and what binds; how many devices are busy for half of the time at least:")
+        print("Time, device-hours, efficiency, what binds; the most devices with half efficiency:")
         for line in table(values, given.series, given.seed):
             print(line, flush=True)
     else:
