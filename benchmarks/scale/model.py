@@ -20,8 +20,8 @@ MEASURED = RECORDS / "amd-epyc-family-25-model-1/2026-11-30-schedule.csv"
 H200 = "record/nvidia-h200/README.md"
 
 #: As dtwave.distributed._tiles has them; a test compares.
-CELLS, CELLS_OF_GPU, LEAST_CELLS = 2_000_000_000, 500_000_000_000, 50_000_000
-TILES_PER_WORKER, MOST_DISTANCES = 8, 1 << 22
+CELLS, CELLS_OF_GPU, LEAST_CELLS = 2_000_000_000, 4_000_000_000_000, 50_000_000
+TILES_PER_WORKER, MOST_TILES, MOST_DISTANCES, MOST_PAIRS = 8, 1 << 18, 1 << 22, 1 << 28
 #: As the command cuts shards: tiles of each at least, and rows of a tile at most.
 TILES_PER_SHARD, MOST_SIDE = 16, 2048
 #: What measure.py collects for each tile.
@@ -149,9 +149,11 @@ def side_of_tile(job: Job, larger: float = 1.0) -> int:
     if job.by == "shards":
         return min(math.isqrt(job.series**2 // (TILES_PER_SHARD * job.workers)), MOST_SIDE)
     target = CELLS_OF_GPU if job.device == "h200" else CELLS
-    shared = job.series**2 * job.cells_of_pair // (TILES_PER_WORKER * job.workers)
-    pairs = larger * min(target, max(shared, LEAST_CELLS)) / job.cells_of_pair
-    side = max(int(min(max(pairs, 1), larger * MOST_DISTANCES) ** 0.5), 1)
+    cells = job.series**2 * job.cells_of_pair
+    shared = cells // (TILES_PER_WORKER * job.workers)
+    pairs = larger * min(max(target, cells // MOST_TILES), max(shared, LEAST_CELLS)) / job.cells_of_pair
+    most = MOST_DISTANCES if job.output == "matrix" else MOST_PAIRS
+    side = max(int(min(max(pairs, 1), larger * most) ** 0.5), 1)
     return side if side < 16 else side // 16 * 16
 
 

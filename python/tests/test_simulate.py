@@ -125,7 +125,7 @@ def test_jobs_are_cut_as_the_package_cuts_them() -> None:
     from dtwave.distributed import _dask, _tiles
     from dtwave.distributed import tiles as cut
 
-    names = ("CELLS", "CELLS_OF_GPU", "LEAST_CELLS", "TILES_PER_WORKER", "MOST_DISTANCES")
+    names = ("CELLS", "CELLS_OF_GPU", "LEAST_CELLS", "TILES_PER_WORKER", "MOST_TILES", "MOST_DISTANCES", "MOST_PAIRS")
     assert [getattr(model, name) for name in names] == [getattr(_tiles, name) for name in names]
     assert values()["in_flight"] == _dask.PER_THREAD
     for count, length in ((2000, 128), (700, 512), (300, 128)):

@@ -69,7 +69,8 @@ class DaskWorkers:
         left, token, number = iter(jobs), uuid.uuid4().hex, 0
         again: list[Any] = []
         under_way: dict[Any, Any] = {}
-        ended = completed()
+        # Results are fetched as they are there, and not one by one when they are asked for.
+        ended = completed(with_results=True)
         try:
             while True:
                 while len(under_way) < PER_THREAD * self.count():
@@ -83,30 +84,18 @@ class DaskWorkers:
                     ended.add(task)
                 if not under_way:
                     return
-                task = next(ended)
+                # Errors of the task are raised here.
+                task, found = next(ended)
                 job = under_way.pop(task)
-                found = self._result(task)
-                if found is None:
-                    # All workers that had the series are gone, and the tasks with them.
+                if isinstance(found, CancelledError) or task.status in ("cancelled", "lost"):
+                    # All workers that had the series are gone, and the tasks with them. Dask itself repeats what a lost
+                    # worker computed.
                     again.append(job)
                     if series.data.status != "finished":
                         series.send()
                     continue
                 task.release()
-                yield job, found[0]
+                yield job, found
         finally:
             # Also of an interruption: tiles that wait are not begun.
             self._client.cancel([*under_way], force=True)
-
-    @staticmethod
-    def _result(task: Any) -> tuple[Any] | None:
-        """What a task returned; `None` if it is lost. Dask itself repeats what a lost worker computed.
-
-        Errors: those of the task.
-        """
-        if task.status in ("cancelled", "lost"):
-            return None
-        try:
-            return (task.result(),)
-        except CancelledError:
-            return None

@@ -14,7 +14,7 @@ from .._edges import Threshold, ordered
 from .._options import Given
 from .._results import Graph
 from ._engines import results, workers_of
-from ._tiles import Tile, planned
+from ._tiles import MOST_PAIRS, Tile, planned
 from ._work import Work
 
 #: Rows, columns and distances of edges.
@@ -52,7 +52,7 @@ def edges(client: Any, given: Given, call: Call, threshold: Threshold) -> Graph:
     Errors: `MemoryError` for more edges than half of `memory_limit` has room for.
     """
     workers = workers_of(client)
-    plan, cells = planned(call, given, None, None, workers.count())
+    plan, cells = planned(call, given, None, None, workers.count(), MOST_PAIRS)
     room = _options.memory_limit(given) // 2
     parts: list[Found] = []
     taken, swept, done = 0, 0, 0

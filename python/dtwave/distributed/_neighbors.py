@@ -12,7 +12,7 @@ from .. import _missing, _native, _progress
 from .._calls import Call
 from .._options import Given
 from ._engines import results, workers_of
-from ._tiles import Plan, Tile, planned
+from ._tiles import MOST_PAIRS, Plan, Tile, planned
 from ._work import Work, naming
 
 #: Distances and the places of the series they are to, each `[series, k]`.
@@ -42,7 +42,7 @@ def nearest(client: Any, given: Given, call: Call, k: int) -> Found:
     """The k series of the first side that are nearest to each of the last one, without the matrix."""
     workers = workers_of(client)
     both = Call(call.spec, call.engine, call.number, [call.packed[0], call.packed[-1]])
-    plan, cells = planned(both, given, None, None, workers.count())
+    plan, cells = planned(both, given, None, None, workers.count(), MOST_PAIRS)
     plan = _shared_out(plan, workers.count())
     total = plan.shape[1]
     best: list[list[tuple[Tile, Found]]] = [[] for _ in plan._column_edges[1:]]

@@ -20,14 +20,17 @@ from ._work import Span, Stored, Work, device_of, lengths_of, local
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-#: Cells of a tile on a processor: about a second of one core. On a GPU it is as little.
-CELLS, CELLS_OF_GPU = 2_000_000_000, 500_000_000_000
+#: Cells of a tile on a processor: about a second of one core. On a GPU likewise.
+CELLS, CELLS_OF_GPU = 2_000_000_000, 4_000_000_000_000
+#: Tiles of a job, about, where it is so large that they would be more: each costs its caller some milliseconds. Then a
+#: tile takes longer than a second.
+MOST_TILES = 1 << 18
 #: Cells below which a tile would be sent for longer than it is computed.
 LEAST_CELLS = 50_000_000
 #: Tiles for each worker at least, where there are enough cells: the last ones end nearly together.
 TILES_PER_WORKER = 8
-#: Distances of a tile at most.
-MOST_DISTANCES = 1 << 22
+#: Distances of a tile at most, which travel; and pairs of a tile whose distances do not.
+MOST_DISTANCES, MOST_PAIRS = 1 << 22, 1 << 28
 
 
 @dataclass(frozen=True)
@@ -191,16 +194,21 @@ def _edges_of(tile: Any) -> tuple[int, int] | None:
 
 
 def planned(
-    call: _calls.Call, given: Given, cutoff: Cutoff | None, tile: tuple[int, int] | None, workers: int
+    call: _calls.Call,
+    given: Given,
+    cutoff: Cutoff | None,
+    tile: tuple[int, int] | None,
+    workers: int,
+    most: int = MOST_DISTANCES,
 ) -> tuple[Plan, int]:
-    """The plan of a call, and the cells of all tiles. Checks the values, so that an error tells a series' place among
-    all.
+    """The plan of a call, and the cells of all tiles, of at most `most` pairs each. Checks the values, so that an error
+    tells a series' place among all.
     """
     with _missing.Explained():
         cells = _native.cells(call.first, call.second, call.spec, False)
     lengths = lengths_of(call.first), lengths_of(call.packed[-1])
     is_symmetric = call.second is None and call.spec.is_symmetric
-    edges = _cut(lengths, cells * (2 if is_symmetric else 1), given, tile, workers, is_symmetric)
+    edges = _cut(lengths, cells * (2 if is_symmetric else 1), given, tile, (workers, most), is_symmetric)
     return Plan(Work.of(call, given, cutoff), *edges, is_symmetric), cells
 
 
@@ -237,7 +245,7 @@ def _of_files(files: list[Any], given: Given, cutoff: Cutoff | None, tile: tuple
     ]
     is_symmetric = len(sides) == 1 and what.is_symmetric
     cells = int(lengths[0].sum()) * int(lengths[-1].sum())
-    edges = _cut((lengths[0], lengths[-1]), cells, given, tile, 1, is_symmetric)
+    edges = _cut((lengths[0], lengths[-1]), cells, given, tile, (1, MOST_DISTANCES), is_symmetric)
     return Plan(Work(given, number, sides, cutoff), *edges, is_symmetric)
 
 
@@ -255,16 +263,19 @@ def _cut(
     cells: int,
     given: Given,
     tile: tuple[int, int] | None,
-    workers: int,
+    limits: tuple[int, int],
     is_symmetric: bool,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The edges of rows and of columns. Blocks have about as many points each."""
+    """The edges of rows and of columns, for so many workers and pairs of a tile. Blocks have about as many points each."""
+    workers, most = limits
     rows, columns = (len(side) for side in lengths)
     if tile is None:
         target = CELLS if Work(given, np.dtype(np.float64), ()).is_for_cpu else CELLS_OF_GPU
-        shared = cells // (TILES_PER_WORKER * workers * (2 if is_symmetric else 1))
+        halves = 2 if is_symmetric else 1
+        target = max(target, cells // (MOST_TILES * halves))
+        shared = cells // (TILES_PER_WORKER * workers * halves)
         pairs = min(target, max(shared, LEAST_CELLS)) / max(cells / max(rows * columns, 1), 1)
-        pairs = min(max(pairs, 1), MOST_DISTANCES)
+        pairs = min(max(pairs, 1), most)
         edge = max(int(pairs**0.5), 1)
         if is_symmetric:
             tile = edge, edge
