@@ -89,7 +89,7 @@ def pairwise(
         With `threshold` the graph is also written, to a `.parquet` file (columns row, column, distance; needs pyarrow)
         or an `.npz` file (which SciPy's `load_npz` reads).
     resume: True continues the file `out` of a call that was interrupted. Finished parts are checked and kept.
-    client: workers that compute: a `dask._workers.Client`, the module `ray`, the module `joblib` (its active backend)
+    client: workers that compute: a `dask.distributed.Client`, the module `ray`, the module `joblib` (its active backend)
         or a `joblib.Parallel`. `device` and `threads` are theirs; unless given, as many threads as the engine gives them.
         A worker that is lost loses nothing with Dask and Ray. The bits are those of the call without it. `out` may then
         also be a zarr array, a `.zarr` folder, or the URL of a `.zarr` in an object store
@@ -177,6 +177,8 @@ def _by_workers(client: Any, x: Any, y: Any, form: tuple[Any, ...], given: Given
     # What is said of an array of NumPy's, or of a file, is right for zarr's, too.
     _check_form(k, condensed, "zarr.npy" if is_zarr else out, False, y, call)
     _workers.check_resume(resume, out)
+    if most is not None and isinstance(out, (str, os.PathLike)):
+        _check_cutoff(None, out)
     shape = len(batches[0]), len(batches[-1])
     if isinstance(out, np.ndarray):
         _check_array(out, shape, call)

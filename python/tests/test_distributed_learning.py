@@ -197,6 +197,6 @@ def test_bands_are_those_without_a_client(here):
         with pytest.raises(kind, match=text):
             leave_one_out_band(KNeighborsTimeSeriesClassifier(**options), X, np.arange(41) % 2, client=client)
     # The last block is computed first: its first series is named by its place among all.
-    with pytest.raises(ValueError, match="series 33 of x and series 36 of y is inf: scale or normalise"):
+    with pytest.raises(ValueError, match="series 33 and series 36 of X is inf: scale or normalise"):
         far = np.where(np.arange(41)[:, np.newaxis] == 33, 1e200, X)
         leave_one_out_band(KNeighborsTimeSeriesClassifier(), far, np.arange(41) % 2, bands=[0], client=here)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -171,3 +172,138 @@ def test_a_killed_call_is_continued(tmp_path):
     found = dtwave.pairwise(LONG[:160], measure="soft_dtw", out=tmp_path / "m.npy", client=joblib, resume=True)
     assert same(found, dtwave.pairwise(LONG[:160], measure="soft_dtw"))
     assert kept[0] > 0, "nothing was killed in the middle"
+
+
+def test_tiles_of_others_count_where_they_fit(tmp_path, monkeypatch):
+    x, path = RNG.normal(size=(240, 150)).astype(np.float32), tmp_path / "m.npy"
+    computed = []
+
+    def counted(work, tile):
+        computed.append(tile.shape[0] * tile.shape[1] // (1 + tile.is_own))
+        return found(work, tile)
+
+    found = dtwave.distributed._matrices.distances
+    with joblib.parallel_config("threading", n_jobs=5):
+        stop_after(30, monkeypatch, x=x, out=path)
+    monkeypatch.setattr(dtwave.distributed._matrices, "distances", counted)
+    before = np.load(path.with_name("m.npy.partial"), mmap_mode="r")
+    on_disk = np.count_nonzero(np.triu(before))
+    del before
+    with pytest.warns(UserWarning, match="done already"):
+        assert same(dtwave.pairwise(x, out=path, client=joblib, resume=True), dtwave.pairwise(x))
+    assert on_disk > 4000
+    # Of the triangle of a tile on the diagonal both halves may count.
+    assert sum(computed) < 240 * 241 // 2 - on_disk + 2000
+
+
+def test_what_follows_of_a_file_that_is_there_is_cut_along_it(tmp_path, monkeypatch):
+    x, path = LONG[:200], tmp_path / "m.npy"
+    stop_after(25, monkeypatch, x=x, out=path)
+    with pytest.warns(UserWarning, match=r"[1-9][0-9]* of .* tiles were done already"):
+        assert same(dtwave.pairwise(x, out=path, resume=True), dtwave.pairwise(x))
+
+
+@pytest.mark.parametrize("kind", ["npy", "zarr", "url"])
+def test_other_content_under_the_same_name_is_noticed(tmp_path, monkeypatch, kind):
+    path = tmp_path / "m.npy"
+    if kind == "npy":
+        name = str(tmp_path / "x.npy")
+        np.save(name, SERIES)
+    elif kind == "zarr":
+        zarr = need("zarr")
+        name = str(tmp_path / "x.zarr")
+        array = zarr.open_array(name, mode="w", shape=SERIES.shape, chunks=(10, 50), dtype="f8")
+        array[:] = SERIES
+    else:
+        fsspec = need("fsspec")
+        name = "memory://resume/x.npy"
+        with fsspec.open(name, "wb") as file:
+            np.save(file, SERIES)
+    plan = dtwave.distributed.tiles(name, tile=7)
+
+    def fails(work, tile):
+        if tile.index > 3:
+            raise Stop
+        return found(work, tile)
+
+    found = dtwave.distributed._matrices.distances
+    with monkeypatch.context() as patch, pytest.raises(Stop):
+        patch.setattr(dtwave.distributed._matrices, "distances", fails)
+        dtwave.distributed.compute(plan, joblib.Parallel(n_jobs=1, return_as="generator"), out=path)
+    other = SERIES.copy()
+    other[40, 3] += 1.0
+    if kind == "npy":
+        times = os.stat(name)
+        np.save(name, other)
+        os.utime(name, ns=(times.st_atime_ns, times.st_mtime_ns))
+    elif kind == "zarr":
+        array[40:41] = other[40:41]
+    else:
+        with fsspec.open(name, "wb") as file:
+            np.save(file, other)
+    with pytest.raises(OSError, match="the content of x was"):
+        dtwave.distributed.compute(plan, joblib, out=path, resume=True)
+
+
+def test_plans_of_files_differ_by_what_is_done_to_them(tmp_path):
+    np.save(tmp_path / "x.npy", SERIES)
+    path = tmp_path / "m.npy"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dtwave.distributed._matrices, "distances", lambda work, tile: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            dtwave.distributed.compute(dtwave.distributed.tiles(tmp_path / "x.npy", normalize="z"), joblib, out=path)
+    with pytest.raises(OSError, match="normalize was z and is now none"):
+        dtwave.distributed.compute(dtwave.distributed.tiles(tmp_path / "x.npy"), joblib, out=path, resume=True)
+
+
+def test_the_folder_is_that_of_the_call(tmp_path, monkeypatch):
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    def heard(done, cells):
+        os.chdir(tmp_path / "other")
+
+    with told(monkeypatch, heard):
+        dtwave.pairwise(SERIES, out="m.npy", client=joblib, progress=True)
+    assert same(np.load(tmp_path / "m.npy"), dtwave.pairwise(SERIES))
+    assert not os.listdir(tmp_path / "other")
+
+
+def test_a_note_that_is_an_error_lets_go_of_the_file(tmp_path, monkeypatch):
+    path = tmp_path / "m.npy"
+    stop_after(2, monkeypatch, x=LONG[:120], out=path)
+    with pytest.raises(UserWarning, match="done already") as held, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dtwave.pairwise(LONG[:120], out=path, client=joblib, resume=True)
+    assert held.value
+    with pytest.warns(UserWarning, match="done already"):
+        dtwave.pairwise(LONG[:120], out=path, client=joblib, resume=True)
+
+
+def test_what_is_refused(tmp_path):
+    np.save(tmp_path / "x.npy", np.where(np.arange(60)[:, np.newaxis] == 41, np.nan, SERIES))
+    for call, expected in [
+        (lambda: dtwave.distributed.tiles(SERIES, tile=(3, 5)), "has square tiles: pass tile=3 or tile=5"),
+        (lambda: dtwave.distributed.tiles(tmp_path / "x.npy", tile=(3, 5)), "has square tiles"),
+        (
+            lambda: dtwave.pairwise(SERIES, out=tmp_path / "m.npy", cutoff=3.0, client=joblib),
+            "out as a file and cutoff exclude each other",
+        ),
+        (
+            lambda: dtwave.distributed.compute(
+                dtwave.distributed.tiles(tmp_path / "x.npy", tile=4), joblib, out=tmp_path / "m.npy"
+            ),
+            r"series 41 of .*x\.npy has NaN",
+        ),
+    ]:
+        with pytest.raises(ValueError, match=expected):
+            call()
+    with pytest.raises(TypeError, match="resume must be True or False, got 1"):
+        dtwave.pairwise(SERIES, out=tmp_path / "m.npy", resume=1, client=joblib)
+    assert dtwave.distributed.tiles(SERIES, SERIES[:9], tile=(3, 5)).tiles[0].shape == (3, 5)
+
+
+def test_bad_series_leave_no_file_without_workers(tmp_path):
+    with pytest.raises(ValueError, match="series 2 of x has NaN"):
+        dtwave.pairwise([[0.0, 1.0], [1.0, 2.0], [np.nan, 1.0]], out=tmp_path / "m.npy")
+    assert not os.listdir(tmp_path)

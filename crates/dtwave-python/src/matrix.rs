@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use dtwave::{Pairing, SeriesBatch, Session, Tile};
+use dtwave::{Pairing, SeriesBatch, Session, Tile, TilePlan};
 use dtwave_results::Target;
 use dtwave_results::matrix::{self, Identity, Opened, Start};
 use ndarray::ArrayViewMut2;
@@ -39,7 +39,7 @@ pub(crate) fn condensed(
         }
         calls::run(py, roughly(Pairing::SelfSymmetric, &x, &x), &progress, |observer| {
             let session = engine.session(&spec.0, observer);
-            tiled(&session, Pairing::SelfSymmetric, &x, &x, &HashSet::new(), |tile, part| {
+            tiled(&session, Pairing::SelfSymmetric, &x, &x, |tile, part| {
                 for (i, row) in tile.rows.clone().zip(part.chunks_exact(tile.columns.len())) {
                     let start = tile.columns.start.max(i + 1);
                     let Some(own) = row.get(start - tile.columns.start..) else { continue };
@@ -78,7 +78,7 @@ pub(crate) fn pairwise_into(
             if let Some(out) = out.as_slice_mut().filter(|_| is_elsewhere) {
                 return Ok(session.distances_into(pairing, &x, &y, out)?);
             }
-            tiled(&session, pairing, &x, &y, &HashSet::new(), |tile, part| {
+            tiled(&session, pairing, &x, &y, |tile, part| {
                 put(&mut out, tile, pairing, part);
                 Ok(())
             })
@@ -98,20 +98,47 @@ fn put<T: Number>(out: &mut ArrayViewMut2<'_, T>, tile: &Tile, pairing: Pairing,
     }
 }
 
-/// Hands every tile that is not in `done` to `sink`.
+/// Rows and columns of a tile at least, where a file has smaller ones.
+const LEAST_SIDE: usize = 32;
+
+/// Hands every tile to `sink`.
 fn tiled<T: Number>(
     session: &Session,
     pairing: Pairing,
     x: &SeriesBatch<'_, T>,
     y: &SeriesBatch<'_, T>,
-    done: &HashSet<usize>,
     sink: impl FnMut(&Tile, &[T]) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    // Checked as a whole, so that an error names a series of the batch and not of a tile.
-    let problem = dtwave::Problem::of(session.spec().clone(), pairing, x, y)?;
-    problem.check_input(x, y)?;
+    check(session, pairing, x, y)?;
     let tiles = session.tile_plan(pairing, x, y)?;
-    session.tiled(&tiles, x, y, |tile| done.contains(&tile.index), sink)
+    session.tiled(&tiles, x, y, |_| false, sink)
+}
+
+/// Checks the series as a whole, so that an error names a series of the batch and not of a tile.
+fn check<T: Number>(
+    session: &Session,
+    pairing: Pairing,
+    x: &SeriesBatch<'_, T>,
+    y: &SeriesBatch<'_, T>,
+) -> Result<(), Failure> {
+    let problem = dtwave::Problem::of(session.spec().clone(), pairing, x, y)?;
+    Ok(problem.check_input(x, y)?)
+}
+
+/// The tiles of a file that has some already: no larger than these, so that they count, unless these are slivers.
+fn plan<T: Number>(
+    session: &Session,
+    pairing: Pairing,
+    (x, y): (&SeriesBatch<'_, T>, &SeriesBatch<'_, T>),
+    there: &[matrix::Tile],
+) -> Result<TilePlan, Failure> {
+    let tiles = session.tile_plan(pairing, x, y)?;
+    let rows = there.iter().map(|tile| tile.rows.len()).max();
+    let columns = there.iter().map(|tile| tile.columns.len()).max();
+    Ok(match rows.min(columns) {
+        Some(side) => tiles.with_max_side(side.max(LEAST_SIDE)),
+        None => tiles,
+    })
 }
 
 /// The matrix into the `.npy` file at `path`, tile by tile: `(what was found there, notes for the user)`. Found is
@@ -140,6 +167,7 @@ pub(crate) fn pairwise_to_file(
             let session = engine.session(&spec.0, observer);
             // Before there is a file.
             session.supports(pairing, &x, &y)?;
+            check(&session, pairing, &x, &y)?;
             let identity = identity(&session, engine.backend(), pairing, &x, &y, given, root);
             let start = if resume { Start::Resume } else { Start::Fresh };
             let mut writer = match matrix::open::<T>(target, &identity, start).map_err(Failure::File)? {
@@ -150,7 +178,7 @@ pub(crate) fn pairwise_to_file(
                 Opened::Finished => return Ok(("finished", notes)),
                 Opened::Named(_) => return Ok(("named", notes)),
             };
-            let tiles = session.tile_plan(pairing, &x, &y)?;
+            let tiles = plan(&session, pairing, (&x, &y), writer.tiles())?;
             let done: HashSet<usize> =
                 tiles.tiles().filter(|tile| writer.has(&place(tile))).map(|tile| tile.index).collect();
             if !done.is_empty() {
@@ -164,7 +192,7 @@ pub(crate) fn pairwise_to_file(
                 }
                 writer.write(&place(tile), if root { &roots } else { part }).map_err(Failure::File)
             };
-            tiled(&session, pairing, &x, &y, &done, write)?;
+            session.tiled(&tiles, &x, &y, |tile| done.contains(&tile.index), write)?;
             writer.finish().map_err(Failure::File)?;
             Ok(("written", notes))
         })

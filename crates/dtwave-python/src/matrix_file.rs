@@ -1,5 +1,6 @@
 //! A matrix in a `.npy` file whose tiles come from elsewhere: from the workers of a client.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -72,6 +73,15 @@ impl MatrixFile {
                 Self::open(&path, resume, &identity, Writer::F64)
             }
         })
+    }
+
+    /// Where the tiles that the file has begin and end: `(rows, columns)`, in order.
+    fn edges(&self) -> (Vec<usize>, Vec<usize>) {
+        match self.lock().as_ref() {
+            None => Default::default(),
+            Some(Writer::F32(writer)) => edges(writer.tiles()),
+            Some(Writer::F64(writer)) => edges(writer.tiles()),
+        }
     }
 
     /// Whether the file has all values of a tile.
@@ -152,6 +162,13 @@ impl MatrixFile {
         }
         Ok(Tile { rows: rows.0..rows.1, columns: columns.0..columns.1 })
     }
+}
+
+fn edges(tiles: &[Tile]) -> (Vec<usize>, Vec<usize>) {
+    let sorted = |edges: BTreeSet<usize>| edges.into_iter().collect();
+    let rows = tiles.iter().flat_map(|tile| [tile.rows.start, tile.rows.end]).collect();
+    let columns = tiles.iter().flat_map(|tile| [tile.columns.start, tile.columns.end]).collect();
+    (sorted(rows), sorted(columns))
 }
 
 fn put<T: Number + Element>(

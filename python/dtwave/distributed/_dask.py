@@ -39,12 +39,14 @@ class _Series:
 class DaskWorkers:
     """The workers of a `dask.distributed.Client`.
 
-    Errors: `ValueError` for an asynchronous client.
+    Errors: `ValueError` for an asynchronous client, and for one that is closed.
     """
 
     def __init__(self, client: Any) -> None:
         if getattr(client, "asynchronous", False):
             raise ValueError("client is asynchronous: make it with asynchronous=False, or call from another thread")
+        if getattr(client, "status", "running") == "closed":
+            raise ValueError("client is closed: make a new one")
         self._client = client
         self._asked, self._threads = -PAUSE, 1
 

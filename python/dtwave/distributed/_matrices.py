@@ -45,8 +45,8 @@ def compute(
 ) -> Any:
     """Computes the tiles of a plan by the workers of a client, and puts them together.
 
-    client, out, resume, condensed, progress: as for `dtwave.pairwise`. Of series in files, `resume` compares the path,
-        size and time, not the content.
+    client, out, resume, condensed, progress: as for `dtwave.pairwise`. Of series in files the content is read once more,
+        for a `.npy` file as `out`, so that `resume` can tell them from others.
 
     Returns what `dtwave.pairwise` does.
 
@@ -74,7 +74,9 @@ def _check_out(out: Any, plan: Plan) -> None:
 
 
 def check_resume(resume: bool, out: Any) -> None:
-    """Errors: `ValueError` where there is no file to resume."""
+    """Errors: `ValueError` where there is no file to resume, `TypeError` for what is neither True nor False."""
+    if not isinstance(resume, (bool, np.bool_)):
+        raise TypeError(f"resume must be True or False, got {resume!r}")
     if resume and not (isinstance(out, (str, os.PathLike)) and os.fspath(out).lower().endswith(".npy")):
         got = f", got {os.fspath(out)!r}" if isinstance(out, (str, os.PathLike)) else ": pass out=PATH"
         raise ValueError(f"resume continues a .npy file{got}")
@@ -139,11 +141,13 @@ def _empty(what: str, plan: Plan, *shape: int) -> NDArray[Any]:
 def _to_npy(workers: Workers, plan: Plan, file: tuple[str, bool], progress: bool, cells: int) -> Any:
     """The matrix in a file, given as its path and whether it is resumed."""
     path, resume = file
-    with _npy.opened(path, plan, resume) as target:
+    # Where the caller goes meanwhile makes no difference.
+    whole = os.path.abspath(path)
+    with _npy.opened(path, plan, resume) as (target, plan):
         if target.found == "named":
             _npy.compared(path, plan, workers)
         _tiles(workers, plan, target.has, lambda tile, part: target.write(tile.rows, tile.columns, part), progress, cells)
-    return np.load(path, mmap_mode="r")
+    return np.load(whole, mmap_mode="r")
 
 
 def _run(workers: Workers, plan: Plan, put: Put, progress: bool, cells: int) -> None:

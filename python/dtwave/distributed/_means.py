@@ -24,7 +24,7 @@ from .._options import Given
 from ._engines import Run, all_of, workers_of
 from ._seeds import seeds, shown, total
 from ._tiles import blocks
-from ._work import Span, Work, lengths_of, naming, part, picked
+from ._work import Span, Work, lengths_of, naming, picked
 
 #: A series, `[length, channels]`.
 Series = NDArray[Any]
@@ -166,9 +166,11 @@ def _checked(call: Call, weights: list[float] | None, asked: Asked) -> NDArray[n
         raise ValueError("k-means needs at least 1 iteration to label the series, got 0")
     with _missing.Explained():
         _native.cells(call.first, None, call.spec, False)
-        # The average of one series, which is there already: it says what is wrong with the options of averages.
-        one, minimizer, tolerance = part(call.first, (0, 1)), asked.minimizer, asked.tolerance
-        _native.barycenter(one, call.spec, call.engine, None, "medoid", None, (1, 0), minimizer, 0, tolerance, None)
+        if asked.max_iterations > 1:
+            # The average of a short series, which is there already: it says what is wrong with the options of averages.
+            short = np.zeros((1, 8, call.first[0].shape[-1]), dtype=call.number), None, None
+            minimizer, tolerance = asked.minimizer, asked.tolerance
+            _native.barycenter(short, call.spec, call.engine, None, "medoid", None, (1, 0), minimizer, 0, tolerance, None)
     if weights is None:
         return np.ones(count)
     shares = np.array(weights)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import warnings
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from typing import Any, Iterator
 
 import numpy as np
@@ -14,15 +14,18 @@ from .. import _native, _options
 from .._spec import spec
 from ._engines import Workers, results
 from ._tiles import Plan, Tile, distances
-from ._work import Stored
+from ._work import Side, Stored
 
 #: Rows and columns of the parts that are computed again to see whether a file is that of a call.
 SAMPLE = 8
+#: Bytes of series in a file that are read at once to see whether they are the same.
+READ = 1 << 26
 
 
 @contextmanager
-def opened(path: str, plan: Plan, resume: bool) -> Iterator[_native.MatrixFile]:
-    """The file, which has its name once it is whole. If the block fails, what was written waits for `resume`.
+def opened(path: str, plan: Plan, resume: bool) -> Iterator[tuple[_native.MatrixFile, Plan]]:
+    """The file, which has its name once it is whole, and the plan, cut along what is there. If the block fails, what was
+    written waits for `resume`.
 
     Errors: `OSError` for a file that cannot be written, or that holds another result.
     """
@@ -31,24 +34,39 @@ def opened(path: str, plan: Plan, resume: bool) -> Iterator[_native.MatrixFile]:
     options = _native.matrix_options(what, _device_of(plan), len(work.sides) > 1, bool(work.given.sqrt))
     if work.cutoff is not None:
         options.append(("cutoff", str(work.cutoff.most)))
-    sides = [_named(side, plan) for side in work.sides]
+    if any(isinstance(side, Stored) for side in work.sides):
+        options += [(name, str(getattr(work.given, name))) for name in ("layout", "missing", "normalize", "padding")]
+    sides = [_hash(side) for side in work.sides]
     inputs = [("the content of x", sides[0]), ("the content of y", sides[-1])]
-    file = _native.MatrixFile(
-        path, resume, plan.shape, plan.dtype == np.float32, plan._is_symmetric, options, inputs
-    )
-    for note in file.notes:
-        _warn(note if path in note else f"{path}: {note}")
-    done = sum(file.has(tile.rows, tile.columns) for tile in plan.tiles)
-    if file.found == "unfinished" and done:
-        _warn(f"{path}: {done} of {len(plan)} tiles were done already")
+    is_single = plan.dtype == np.float32
+    # Where the caller goes meanwhile makes no difference.
+    whole = os.path.abspath(path)
+    file = _native.MatrixFile(whole, bool(resume), plan.shape, is_single, plan._is_symmetric, options, inputs)
     try:
-        yield file
+        for note in file.notes:
+            _warn(note if path in note else f"{path}: {note}")
+        plan = _along(plan, *file.edges())
+        done = sum(file.has(tile.rows, tile.columns) for tile in plan.tiles)
+        if file.found == "unfinished" and done:
+            _warn(f"{path}: {done} of {len(plan)} tiles were done already")
+        yield file, plan
     except BaseException:
         # What does not reach the disk now is computed again.
         with suppress(OSError):
             file.pause()
         raise
     file.finish()
+
+
+def _along(plan: Plan, rows: list[int], columns: list[int]) -> Plan:
+    """The plan, cut further where tiles of a file begin and end, so that these are not computed again."""
+    if plan._is_symmetric:
+        rows = columns = [*rows, *columns]
+    cut = [
+        np.union1d(edges, np.array(there, dtype=np.int64))
+        for edges, there in ((plan._row_edges, rows), (plan._column_edges, columns))
+    ]
+    return Plan(plan._work, cut[0], cut[1], plan._is_symmetric)
 
 
 def _warn(text: str) -> None:
@@ -61,17 +79,18 @@ def _device_of(plan: Plan) -> str:
     return ",".join(sorted({name.strip().partition(":")[0] for name in names}))
 
 
-def _named(side: Any, plan: Plan) -> str:
-    """What tells series from others."""
+def _hash(side: Side) -> str:
+    """What tells series from others: their content, also of a file that keeps its name."""
     if not isinstance(side, Stored):
         return _native.series_hash(side)
-    given = replace(plan._work.given, device=None, threads=None, memory_limit=None, progress=False)
-    start, stop = side.span
-    text = f"series {start} to {stop} of {side.path}, {given}"
-    with suppress(OSError):
-        state = os.stat(side.path)
-        text += f", {state.st_size} bytes, changed at {state.st_mtime_ns}"
-    return text
+    found, (start, stop) = hashlib.blake2b(digest_size=16), side.span
+    array = side.array
+    found.update(f"{array.dtype} {list(array.shape[1:])} {stop - start}".encode())
+    step = max(READ // max(int(np.prod(array.shape[1:])) * array.dtype.itemsize, 1), 1)
+    for first in range(0, stop - start, step):
+        part = side.read((first, min(first + step, stop - start)))
+        found.update(np.ascontiguousarray(part).view(np.uint8).data)
+    return found.hexdigest()
 
 
 def compared(path: str, plan: Plan, workers: Workers) -> None:

@@ -158,8 +158,8 @@ def tiles(
 
     x, y: series as for `pairwise`, which become part of the plan; or the path of a file, or a `Stored`, both. A file is
         read where a tile is computed. It has no `lengths`, `times` or `resample`.
-    tile: how many rows and columns a tile has, one number or a tuple. Unless given, a tile takes about a second of one
-        core.
+    tile: how many rows and columns a tile has, one number or a tuple; one number for the symmetric matrix of x with
+        itself. Unless given, a tile takes about a second of one core.
     progress: not of a plan: `compute` has it.
     Other options: as for `pairwise`. `device` and `threads` are those of the workers.
 
@@ -268,6 +268,10 @@ def _cut(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The edges of rows and of columns, for so many workers and pairs of a tile. Blocks have about as many points each."""
     workers, most = limits
+    if is_symmetric and tile is not None and tile[0] != tile[1]:
+        raise ValueError(
+            f"the symmetric matrix of x with itself has square tiles: pass tile={tile[0]} or tile={tile[1]}, got {tile}"
+        )
     rows, columns = (len(side) for side in lengths)
     if tile is None:
         target = CELLS if Work(given, np.dtype(np.float64), ()).is_for_cpu else CELLS_OF_GPU

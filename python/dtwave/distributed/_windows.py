@@ -34,7 +34,7 @@ def _found(work: Work, wanted: _Wanted) -> tuple[NDArray[np.int64], NDArray[Any]
     """What a worker finds."""
     within = replace(work, given=replace(work.given, band=wanted.band))
     call = within.call((0, (0, wanted.count)), (0, wanted.span))
-    with naming(lambda i, j: f"series {i} of x and series {wanted.span[0] + j} of y"):
+    with naming(lambda i, j: f"series {i} and series {wanted.span[0] + j} of X"):
         return _native.nearest(*call.sides, wanted.k, call.spec, call.engine, None)
 
 

@@ -134,7 +134,12 @@ class Work:
             raise TypeError("one of x and y is in a file, the other is not: pass both in one way")
         first = side.span[0] + span[0]
         name = f"{side.path}, from series {first},"
-        return _inputs.many(side.read(span), name, self.given.layout, None, self.given.padding, None)
+        values = side.read(span)
+        if self.given.missing == "error" and self.given.padding is None and not np.isfinite(values).all():
+            at = int(np.argwhere(~np.isfinite(values))[0][0])
+            what = "NaN" if np.isnan(values[at]).any() else "an infinity"
+            raise ValueError(f"series {first + at} of {side.path} has {what}: every value must be finite")
+        return _inputs.many(values, name, self.given.layout, None, self.given.padding, None)
 
     def finish(self, found: NDArray[Any]) -> NDArray[Any]:
         """Distances as the call gives them."""

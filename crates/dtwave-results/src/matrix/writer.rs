@@ -60,6 +60,11 @@ impl<T: NpyElement> MatrixWriter<T> {
         are_covering(self.tiles.iter(), self.identity.symmetric, tile)
     }
 
+    /// The blocks that an earlier run wrote, and those that were handed over.
+    pub fn tiles(&self) -> &[Tile] {
+        &self.tiles
+    }
+
     /// Hands over the values of `tile`, row-major. They are written meanwhile: up to four tiles are held, and half a
     /// second later they are on the disk.
     ///
