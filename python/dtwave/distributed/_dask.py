@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Iterable, Iterator
 
-from ._engines import Run
-from ._work import Function, Work
+from ._work import Function, Run, Work
 
 #: Tasks under way for each thread of the workers: one is computed, one waits.
 PER_THREAD = 2

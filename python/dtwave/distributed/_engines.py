@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, closing, contextmanager
-from typing import Any, Callable, Iterable, Iterator, Protocol
+from typing import Any, Iterable, Iterator, Protocol
 
-from ._work import Function, Work
-
-#: Has workers that hold series compute jobs: gives jobs and their results, as they come. A bounded number of jobs is
-#: under way; closing ends them.
-Run = Callable[[Function, Iterable[Any]], Iterator[tuple[Any, Any]]]
-
+from ._work import Function, Run, Work
 
 class Workers(Protocol):
     """The workers of an engine."""

@@ -13,8 +13,7 @@ from typing import Any, Iterable, Iterator
 
 import numpy as np
 
-from ._engines import Run
-from ._work import Function, Stored, Work
+from ._work import Function, Stored, Run, Work
 
 #: Backends whose workers are processes of this machine.
 LOCAL = ("LokyBackend", "MultiprocessingBackend")

@@ -21,10 +21,10 @@ from .. import _missing, _native, _progress
 from .._calls import Call
 from .._inputs import Packed
 from .._options import Given
-from ._engines import Run, all_of, workers_of
+from ._engines import all_of, workers_of
 from ._seeds import seeds, shown, total
 from ._tiles import blocks
-from ._work import Span, Work, lengths_of, naming, picked
+from ._work import Run, Span, Work, lengths_of, naming, picked
 
 #: A series, `[length, channels]`.
 Series = NDArray[Any]

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Iterable, Iterator
 
-from ._engines import Run
-from ._work import Function, Work
+from ._work import Function, Run, Work
 
 #: Tasks under way for each of those that can run at once.
 PER_PLACE = 2

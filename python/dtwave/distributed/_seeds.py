@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from .. import _native
 from .._spec import spec
-from ._engines import Run, all_of
-from ._work import Span, Work
+from ._engines import all_of
+from ._work import Run, Span, Work
 
 
 @dataclass(frozen=True)

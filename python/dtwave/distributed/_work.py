@@ -6,7 +6,7 @@ import os
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Callable, Iterator, Union
+from typing import Any, Callable, Iterable, Iterator, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,6 +154,10 @@ class Work:
 
 #: What a worker computes of a job: the result is what can be pickled.
 Function = Callable[[Work, Any], Any]
+
+#: Has workers that hold series compute jobs: gives jobs and their results, as they come. A bounded number of jobs is
+#: under way; closing ends them.
+Run = Callable[[Function, Iterable[Any]], Iterator[tuple[Any, Any]]]
 
 
 @contextmanager
