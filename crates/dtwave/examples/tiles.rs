@@ -5,6 +5,8 @@
 //!
 //! In earnest, the lines would travel to other machines, and the series would lie in a file that all of them see.
 
+#![expect(clippy::print_stdout, reason = "a program's output")]
+
 use std::io::{BufRead, Write};
 use std::process::{Command, Stdio};
 
